@@ -1,0 +1,156 @@
+package reminder
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// RegistryVersion is the schemaVersion of registry entries that this version
+// writes and the newest that it reads.
+const RegistryVersion = 1
+
+// Schedule is what workers need to know of a ReminderSchedule. Controllers
+// write it by compare-and-set; Epoch only ever rises, also over a deletion and
+// re-creation, which leaves the entry behind with Deleted set.
+type Schedule struct {
+	SchemaVersion int    `json:"schemaVersion"`
+	Namespace     string `json:"namespace"`
+	Name          string `json:"name"`
+	// UID, CreateTime and Generation identify the spec this entry was made from;
+	// an older one must not overwrite it (stale caches, a second operator).
+	UID        string    `json:"uid"`
+	CreateTime time.Time `json:"createTime"`
+	Generation int64     `json:"generation"`
+	// PlanHash covers the fields that decide which reminders exist and when;
+	// Epoch rises when it changes. EditTime is when it last changed: occurrences
+	// before it were never planned by this epoch, and are not missed.
+	PlanHash string    `json:"planHash"`
+	Epoch    int64     `json:"epoch"`
+	EditTime time.Time `json:"editTime"`
+	// AudienceHash covers the projected recipients.
+	AudienceHash string `json:"audienceHash"`
+	Suspended    bool   `json:"suspended,omitempty"`
+	// ResumeTime is when suspend was last taken back: suspended time is not missed.
+	ResumeTime time.Time `json:"resumeTime,omitzero"`
+	Deleted    bool      `json:"deleted,omitempty"`
+	Channel    string    `json:"channel"`
+	// Subject and Body are the message templates, already compiled once.
+	Subject string `json:"subject,omitempty"`
+	Body    string `json:"body"`
+	// Retry bounds submissions; OnUnknown is Retry or Park, or empty on a channel
+	// that deduplicates.
+	Retry     Retry     `json:"retry"`
+	OnUnknown OnUnknown `json:"onUnknown,omitempty"`
+}
+
+// Retry is the retry policy of a schedule.
+type Retry struct {
+	// Attempts is the largest number of submissions, 1 or more.
+	Attempts int `json:"attempts"`
+	// InitialDelay, Factor and MaxDelay give exponential backoff; Delays, when
+	// set, replaces them, its last entry repeating.
+	InitialDelay time.Duration   `json:"initialDelay,omitempty"`
+	Factor       float64         `json:"factor,omitempty"`
+	MaxDelay     time.Duration   `json:"maxDelay,omitempty"`
+	Delays       []time.Duration `json:"delays,omitempty"`
+}
+
+// OnUnknown says what becomes of a reminder whose outcome is unknown on a
+// channel that cannot deduplicate.
+type OnUnknown string
+
+// The two choices; there is no third.
+const (
+	// RetryUnknown may repeat and never silently loses.
+	RetryUnknown OnUnknown = "Retry"
+	// ParkUnknown never repeats and waits for a person.
+	ParkUnknown OnUnknown = "Park"
+)
+
+// ChannelType is the kind of a channel.
+type ChannelType string
+
+// The channel types of v1alpha1.
+const (
+	ChannelHTTP ChannelType = "HTTP"
+	ChannelSMTP ChannelType = "SMTP"
+	ChannelNATS ChannelType = "NATS"
+	ChannelLog  ChannelType = "Log"
+)
+
+// Channel is what workers need to know of a ReminderChannel. Credentials are
+// never in it: they are mounted as files.
+type Channel struct {
+	SchemaVersion int         `json:"schemaVersion"`
+	Namespace     string      `json:"namespace"`
+	Name          string      `json:"name"`
+	UID           string      `json:"uid"`
+	CreateTime    time.Time   `json:"createTime"`
+	Generation    int64       `json:"generation"`
+	Type          ChannelType `json:"type"`
+	// Dedupes: the receiver deduplicates on our key.
+	Dedupes bool `json:"dedupes"`
+	// SendTimeout bounds one submission; AckWait and Lease derive from it:
+	// SendTimeout < AckWait < Lease.
+	SendTimeout time.Duration `json:"sendTimeout"`
+	AckWait     time.Duration `json:"ackWait"`
+	Lease       time.Duration `json:"lease"`
+	// Concurrency is the largest number of reminders in flight per worker.
+	Concurrency int          `json:"concurrency"`
+	HTTP        *HTTPChannel `json:"http,omitempty"`
+}
+
+// HTTPChannel configures a channel of type HTTP. The URL may be a credential
+// and must not appear in any log, event, status, metric or error.
+type HTTPChannel struct {
+	URL          string       `json:"url"`
+	Method       string       `json:"method"`
+	Headers      []HTTPHeader `json:"headers,omitempty"`
+	SuccessCodes []int        `json:"successCodes,omitempty"`
+}
+
+// HTTPHeader is one static header of a channel of type HTTP.
+type HTTPHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Recipient is one addressee as the audience bucket holds it.
+type Recipient struct {
+	SchemaVersion int               `json:"schemaVersion"`
+	ID            string            `json:"id"`
+	Address       string            `json:"address"`
+	TimeZone      string            `json:"timeZone,omitempty"`
+	Attributes    map[string]string `json:"attributes,omitempty"`
+	Active        bool              `json:"active"`
+}
+
+// Worker is the heartbeat of one live worker of a channel.
+type Worker struct {
+	SchemaVersion int       `json:"schemaVersion"`
+	Namespace     string    `json:"namespace"`
+	Channel       string    `json:"channel"`
+	Name          string    `json:"name"`
+	StartTime     time.Time `json:"startTime"`
+	BeatTime      time.Time `json:"beatTime"`
+	InFlight      int       `json:"inFlight"`
+}
+
+// Entry is any value of the registry or the audience bucket.
+type Entry interface {
+	Schedule | Channel | Recipient | Worker
+}
+
+// EncodeEntry is the stored form of a registry or audience entry.
+func EncodeEntry[E Entry](e E) ([]byte, error) { return json.Marshal(e) }
+
+// DecodeEntry reads a registry or audience entry. It answers ErrNewerSchema or
+// ErrMalformed.
+func DecodeEntry[E Entry](data []byte) (E, error) {
+	var e E
+	if err := decode(data, RegistryVersion, &e); err != nil {
+		return e, fmt.Errorf("decode %T: %w", e, err)
+	}
+	return e, nil
+}
