@@ -1,0 +1,84 @@
+package delivery
+
+import (
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// Admit decides what to do with a delivered due job, from the ledger's record
+// and the facts of the moment; the job itself is only a hint. Now is the later
+// of the worker's clock and the broker's timestamp of the job.
+func Admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) Decision {
+	if r.State.Terminal() {
+		return Decision{Action: Suppress, Record: Suppressed(r, p.Retention, now)}
+	}
+	if held(r) && now.Before(r.LeaseUntilTime) {
+		return Decision{Action: Wait, At: r.LeaseUntilTime}
+	}
+	found := r
+	r = inherit(r, p)
+	if reason, state := obstacle(r, f, p, now); reason != "" {
+		return Decision{Action: Settle, Record: end(r, state, reason, p.Retention, now)}
+	}
+	if at := dueTime(r); now.Before(at) {
+		return Decision{Action: Reschedule, At: at, Record: found}
+	}
+	return Decision{Action: Submit, Record: claim(r, p, owner, now)}
+}
+
+// MarkSending is the revision that precedes a submission on a channel that
+// cannot deduplicate: from here on the outcome is unknown until it is recorded.
+func MarkSending(r reminder.Record, p Policy, now time.Time) reminder.Record {
+	next := advance(r, reminder.Sending, now)
+	next.Owner, next.LeaseUntilTime = r.Owner, now.Add(p.Lease)
+	next.Attempts++
+	return next
+}
+
+func held(r reminder.Record) bool { return r.State == reminder.Claimed || r.State == reminder.Sending }
+
+// inherit marks what a lapsed lease leaves open: its worker may have submitted
+// the reminder, unless the channel would have wanted a Sending mark first.
+func inherit(r reminder.Record, p Policy) reminder.Record {
+	if r.State == reminder.Sending || r.State == reminder.Claimed && p.Dedupes {
+		r.Unresolved = true
+	}
+	return r
+}
+
+// obstacle is why the reminder ends here instead of being claimed.
+func obstacle(r reminder.Record, f Facts, p Policy, now time.Time) (reminder.Reason, reminder.State) {
+	if r.State == reminder.Sending && !p.resend() {
+		return reminder.ReconciliationRequired, reminder.Dead
+	}
+	if reason := f.refusal(r); reason != "" {
+		return reason, reminder.Cancelled
+	}
+	switch {
+	case !now.Before(r.DeadlineTime):
+		return reminder.DeadlineReached, reminder.Dead
+	case r.Attempts >= p.Retry.Attempts:
+		return reminder.RetryBudgetExhausted, reminder.Dead
+	case held(r) && r.Takeovers >= maxTakeovers:
+		return reminder.Poison, reminder.Dead
+	}
+	return "", ""
+}
+
+// dueTime is the earliest time of the next submission.
+func dueTime(r reminder.Record) time.Time {
+	if r.State == reminder.Retrying && r.NextAttemptTime.After(r.ReleaseTime) {
+		return r.NextAttemptTime
+	}
+	return r.ReleaseTime
+}
+
+func claim(r reminder.Record, p Policy, owner string, now time.Time) reminder.Record {
+	next := advance(r, reminder.Claimed, now)
+	next.Owner, next.LeaseUntilTime = owner, now.Add(p.Lease)
+	if held(r) {
+		next.Takeovers++
+	}
+	return keep(next, p.Retention, now)
+}

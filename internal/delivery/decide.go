@@ -1,0 +1,98 @@
+package delivery
+
+import (
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// Decide says what becomes of a claimed reminder after one submission. The
+// record is the one that the caller wrote last: Claimed, or Sending where the
+// channel cannot deduplicate.
+func Decide(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
+	if r.State == reminder.Claimed {
+		r.Attempts++ // a Sending mark has counted itself already
+	}
+	r.Receipt, r.Diagnostic = "", clip(res.Diagnostic, maxDiagnostic)
+	switch res.Outcome {
+	case reminder.Accepted:
+		return Decision{Action: Settle, Record: accepted(r, res, p.Retention, now)}
+	case reminder.Permanent:
+		// A receiver that deduplicates would have repeated an earlier acceptance:
+		// its refusal also settles what was open.
+		r.Unresolved = r.Unresolved && !p.Dedupes
+		return Decision{Action: Settle, Record: end(r, reminder.Dead, permanentReason(res), p.Retention, now)}
+	case reminder.Transient:
+		return again(r, res, p, now)
+	default:
+		r.Unresolved = true
+		if !p.resend() {
+			return Decision{Action: Settle, Record: end(r, reminder.Dead, reminder.ReconciliationRequired, p.Retention, now)}
+		}
+		return again(r, res, p, now)
+	}
+}
+
+// Refuse ends a claimed reminder that cannot be submitted at all, such as one
+// whose message does not render.
+func Refuse(r reminder.Record, reason reminder.Reason, diagnostic string, p Policy, now time.Time) Decision {
+	r.Diagnostic = clip(diagnostic, maxDiagnostic)
+	return Decision{Action: Settle, Record: end(r, reminder.Dead, reason, p.Retention, now)}
+}
+
+// Release gives a claim back before anything was submitted, such as when the
+// worker is told to stop: the reminder is due again at once.
+func Release(r reminder.Record, now time.Time) Decision {
+	next := advance(r, reminder.Scheduled, now)
+	return Decision{Action: Retry, Record: next, At: now}
+}
+
+// Upgrade is what a late acceptance makes of a record that another worker has
+// changed meanwhile: the channel's word is the truth, so everything but a Sent
+// one becomes Sent.
+func Upgrade(r reminder.Record, res reminder.Result, p Policy, now time.Time) (reminder.Record, bool) {
+	if r.State == reminder.Sent || res.Outcome != reminder.Accepted {
+		return r, false
+	}
+	return accepted(r, res, p.Retention, now), true
+}
+
+func accepted(r reminder.Record, res reminder.Result, retention time.Duration, now time.Time) reminder.Record {
+	r.Unresolved = false
+	r.Receipt, r.Diagnostic = clip(res.Receipt, maxReceipt), ""
+	return end(r, reminder.Sent, "", retention, now)
+}
+
+// again schedules the next attempt inside budget and deadline, or ends.
+func again(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
+	if r.Attempts >= p.Retry.Attempts {
+		return Decision{Action: Settle, Record: end(r, reminder.Dead, reminder.RetryBudgetExhausted, p.Retention, now)}
+	}
+	at := now.Add(max(Backoff(p.Retry, r.Attempts, r.Key), res.RetryAfter))
+	if !at.Before(r.DeadlineTime) {
+		return Decision{Action: Settle, Record: end(r, reminder.Dead, reminder.DeadlineReached, p.Retention, now)}
+	}
+	next := advance(r, reminder.Retrying, now)
+	next.NextAttemptTime = at
+	next.Retries++
+	return Decision{Action: Retry, Record: keep(next, p.Retention, now), At: at}
+}
+
+func permanentReason(res reminder.Result) reminder.Reason {
+	if res.Reason == "" {
+		return reminder.PermanentFailure
+	}
+	return res.Reason
+}
+
+const (
+	maxDiagnostic = 256
+	maxReceipt    = 128
+)
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}

@@ -1,0 +1,23 @@
+// Package delivery decides what becomes of a reminder. It is pure: values in,
+// values out; it does no I/O, reads no clock, starts no goroutine, and each
+// function answers the whole next revision of the ledger's record.
+//
+//	Scheduled ──Admit──▶ Claimed ──MarkSending (channel cannot dedupe)──▶ Sending
+//	   ▲ ▲                  │                                               │
+//	   │ │                  └───────────────── Decide ──────────────────────┤
+//	   │ Replan                                                             ├─ Accepted ─▶ Sent
+//	   │ │                                                                  ├─ Transient ▶ Retrying | Dead
+//	   │ Cancelled ◀─ Cancel, Admit ─ (Scheduled, Retrying)                 ├─ Permanent ▶ Dead
+//	   └──── replay ──── Dead ◀─────────────────────────────────────────────┴─ Unknown ──▶ Retrying | Dead
+//
+// Three rules hold everywhere:
+//
+//   - A reminder that may have been accepted without our knowing (Unresolved)
+//     never ends as a plain failure or a cancellation: it ends as
+//     Dead(ReconciliationRequired), so that Dead with any other reason proves
+//     that the channel accepted nothing.
+//   - No submission starts at or after the deadline, and none before the time
+//     that the record gives.
+//   - A revision never expires before an earlier one of the same key; else the
+//     earlier one would come back to life (docs/adr/0003-revisions-expire-in-order.md).
+package delivery

@@ -1,0 +1,118 @@
+package delivery
+
+import (
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// Planned is what planning knows of a reminder.
+type Planned struct {
+	Key                                 reminder.Key
+	Epoch                               int64
+	ReleaseTime, DeadlineTime, LateTime time.Time
+}
+
+// Plan is the first revision of a reminder.
+func Plan(p Planned, retention time.Duration, now time.Time) reminder.Record {
+	return reminder.Record{
+		SchemaVersion: reminder.RecordVersion, Key: p.Key, State: reminder.Scheduled, Epoch: p.Epoch,
+		ReleaseTime: p.ReleaseTime, DeadlineTime: p.DeadlineTime, LateTime: p.LateTime,
+		UpdateTime: now, ExpireTime: p.DeadlineTime.Add(retention),
+	}
+}
+
+// Replan is what planning a slot again makes of its record: a Cancelled one is
+// opened again, a Scheduled one takes the new times and epoch. It answers false
+// where nothing is to be written: the record says so already, is in flight, or
+// has ended; a Sent reminder is never opened again.
+func Replan(r reminder.Record, p Planned, retention time.Duration, now time.Time) (reminder.Record, bool) {
+	same := r.Epoch == p.Epoch && r.ReleaseTime.Equal(p.ReleaseTime) && r.DeadlineTime.Equal(p.DeadlineTime) && r.LateTime.Equal(p.LateTime)
+	switch {
+	case r.State == reminder.Cancelled && r.Epoch <= p.Epoch:
+	case r.State == reminder.Scheduled && r.Epoch <= p.Epoch && !same:
+	default:
+		return r, false
+	}
+	next := advance(r, reminder.Scheduled, now)
+	next.Epoch, next.ReleaseTime, next.DeadlineTime, next.LateTime = p.Epoch, p.ReleaseTime, p.DeadlineTime, p.LateTime
+	return keep(next, retention, now), true
+}
+
+// Cancel ends a reminder before its claim. It answers false where that is no
+// longer possible: a claimed reminder's outcome stands, and a terminal one stays.
+func Cancel(r reminder.Record, reason reminder.Reason, retention time.Duration, now time.Time) (reminder.Record, bool) {
+	if r.State != reminder.Scheduled && r.State != reminder.Retrying {
+		return r, false
+	}
+	return end(r, reminder.Cancelled, reason, retention, now), true
+}
+
+// Suppressed counts a redelivery of a terminal reminder.
+func Suppressed(r reminder.Record, retention time.Duration, now time.Time) reminder.Record {
+	next := advance(r, r.State, now)
+	next.Reason, next.FinishTime = r.Reason, r.FinishTime
+	next.Suppressed++
+	return keep(next, retention, now)
+}
+
+// Republished counts a repair: a due job that the audit sweep published anew.
+func Republished(r reminder.Record, now time.Time) reminder.Record {
+	next := r
+	previous := r.Footprint()
+	next.Previous, next.UpdateTime = &previous, now
+	next.Republished++
+	return next
+}
+
+// Wake is the time from which a message must stand for the record: its release,
+// its next attempt, or the end of its lease. Terminal records answer false.
+func Wake(r reminder.Record) (time.Time, bool) {
+	switch r.State {
+	case reminder.Scheduled:
+		return r.ReleaseTime, true
+	case reminder.Retrying:
+		return r.NextAttemptTime, true
+	case reminder.Claimed, reminder.Sending:
+		return r.LeaseUntilTime, true
+	}
+	return time.Time{}, false
+}
+
+// advance starts the next revision of r in a state: it remembers what r counted
+// for and drops what belongs to the state that is left.
+func advance(r reminder.Record, to reminder.State, now time.Time) reminder.Record {
+	previous := r.Footprint()
+	r.Previous = &previous
+	r.State, r.UpdateTime = to, now
+	r.Reason, r.Owner = "", ""
+	r.NextAttemptTime, r.LeaseUntilTime, r.FinishTime = time.Time{}, time.Time{}, time.Time{}
+	return r
+}
+
+// end is the terminal revision, except that a reminder that may have been
+// accepted ends as Dead(ReconciliationRequired), whatever the caller wanted.
+func end(r reminder.Record, to reminder.State, reason reminder.Reason, retention time.Duration, now time.Time) reminder.Record {
+	if r.Unresolved && to != reminder.Sent {
+		to, reason = reminder.Dead, reminder.ReconciliationRequired
+	}
+	next := advance(r, to, now)
+	next.Reason, next.FinishTime = reason, now
+	return keep(next, retention, now)
+}
+
+// keep sets the time until which the store must keep the revision: never before
+// that of an earlier one.
+func keep(r reminder.Record, retention time.Duration, now time.Time) reminder.Record {
+	until := r.DeadlineTime.Add(retention)
+	if ends := now.Add(retention); r.State.Terminal() && ends.After(until) {
+		until = ends
+	}
+	if r.State.Terminal() {
+		until = until.Add(clockAllowance)
+	}
+	if until.After(r.ExpireTime) {
+		r.ExpireTime = until
+	}
+	return r
+}
