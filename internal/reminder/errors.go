@@ -12,6 +12,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrFull: the store refused a write for want of space; nothing was written.
 	ErrFull = errors.New("store is full")
+	// ErrLost: a stream or bucket of ours does not exist (any more).
+	ErrLost = errors.New("stream or bucket lost")
 	// ErrUnavailable: the broker could not be reached or did not answer in time,
 	// so the effect of the call is unknown; repeat it.
 	ErrUnavailable = errors.New("broker unavailable")

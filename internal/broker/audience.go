@@ -1,0 +1,69 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// Audience is the bucket of projected recipients, by schedule.
+type Audience struct{ bucket }
+
+func recipientKey(namespace, schedule, id string) string {
+	return audiencePrefix(namespace, schedule) + reminder.RecipientToken(id)
+}
+
+func audiencePrefix(namespace, schedule string) string {
+	return reminder.Escape(namespace) + "." + reminder.Escape(schedule) + "."
+}
+
+// Recipient reads one recipient; reminder.ErrNotFound when the audience no
+// longer has it.
+func (a *Audience) Recipient(ctx context.Context, namespace, schedule, id string) (reminder.Recipient, error) {
+	r, _, err := read[reminder.Recipient](ctx, a.bucket, recipientKey(namespace, schedule, id))
+	return r, err
+}
+
+// Replace makes the audience of a schedule exactly these recipients: those of
+// others are removed, changed ones rewritten. It is safe to repeat.
+func (a *Audience) Replace(ctx context.Context, namespace, schedule string, recipients []reminder.Recipient) error {
+	have, err := a.values(ctx, namespace, schedule)
+	if err != nil {
+		return err
+	}
+	for _, r := range recipients {
+		r.SchemaVersion = reminder.RegistryVersion
+		value, err := reminder.EncodeEntry(r)
+		if err != nil {
+			return fmt.Errorf("encode recipient of %s/%s: %w", namespace, schedule, err)
+		}
+		key := recipientKey(namespace, schedule, r.ID)
+		if have[key] != string(value) {
+			if err := a.put(ctx, key, value, 0); err != nil {
+				return err
+			}
+		}
+		delete(have, key)
+	}
+	for key := range have {
+		if err := a.forget(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Audience) values(ctx context.Context, namespace, schedule string) (map[string]string, error) {
+	have := map[string]string{}
+	err := a.each(ctx, audiencePrefix(namespace, schedule)+"*", func(e entry) error {
+		have[e.key] = string(e.value)
+		return nil
+	})
+	return have, err
+}
+
+// Forget removes the whole audience of a schedule.
+func (a *Audience) Forget(ctx context.Context, namespace, schedule string) error {
+	return a.forget(ctx, audiencePrefix(namespace, schedule)+"*")
+}

@@ -1,0 +1,118 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// entry is one revision of a bucket as a follower sees it.
+type entry struct {
+	key      string
+	value    []byte
+	revision uint64
+	deleted  bool
+	// pending is the number of entries that were waiting behind this one.
+	pending uint64
+}
+
+// follow calls fn with each entry of the keys that match, in order of revision:
+// from a revision on (from > 0), or the latest of each key and then what comes
+// (from == 0). idle is called when nothing is waiting, also at the beginning.
+// It returns when ctx ends, fn fails, or the bucket is lost.
+func (b bucket) follow(ctx context.Context, pattern string, from uint64, fn func(entry) error, idle func() error) error {
+	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{b.subject(pattern)}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}
+	if from > 0 {
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
+	}
+	if !b.conn.IsConnected() {
+		return fmt.Errorf("follow %s: %w", b.name, reminder.ErrUnavailable)
+	}
+	consumer, err := b.js.OrderedConsumer(ctx, b.stream(), config)
+	if err != nil {
+		return fmt.Errorf("follow %s: %w", b.name, classify(err))
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return fmt.Errorf("follow %s: %w", b.name, classify(err))
+	}
+	defer messages.Stop()
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer stop()
+	info := consumer.CachedInfo()
+	if info != nil && info.NumPending == 0 {
+		if err := idle(); err != nil {
+			return err
+		}
+	}
+	return b.drain(ctx, messages, fn, idle)
+}
+
+func (b bucket) drain(ctx context.Context, messages jetstream.MessagesContext, fn func(entry) error, idle func() error) error {
+	for {
+		msg, err := messages.Next()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("follow %s: %w", b.name, classify(err))
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return fmt.Errorf("follow %s: %w", b.name, err)
+		}
+		e := entry{key: b.key(msg.Subject()), value: msg.Data(), revision: meta.Sequence.Stream, deleted: deleted(msg.Headers()), pending: meta.NumPending}
+		if err := fn(e); err != nil {
+			return err
+		}
+		if e.pending == 0 {
+			if err := idle(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// errCaughtUp ends a follow that only wanted what is there now.
+var errCaughtUp = errors.New("caught up")
+
+// each calls fn with the latest entry of each key that matches, as of now.
+func (b bucket) each(ctx context.Context, pattern string, fn func(entry) error) error {
+	err := b.follow(ctx, pattern, 0, func(e entry) error {
+		if e.deleted {
+			return nil
+		}
+		return fn(e)
+	}, func() error { return errCaughtUp })
+	if errors.Is(err, errCaughtUp) {
+		return nil
+	}
+	return err
+}
+
+// Supervise keeps a long-running part going until ctx ends: when fn fails, it is
+// called again after a pause that doubles from 100 ms to 5 s.
+func Supervise(ctx context.Context, failed func(error), fn func(context.Context) error) {
+	pause := 100 * time.Millisecond
+	for ctx.Err() == nil {
+		started := time.Now()
+		err := fn(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		failed(err)
+		if time.Since(started) > time.Minute {
+			pause = 100 * time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, 5*time.Second)
+	}
+}

@@ -1,0 +1,108 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// Registry is what workers need to know of schedules and channels, written by
+// controllers, and the heartbeats of workers.
+type Registry struct{ bucket }
+
+const heartbeatTTL = 30 * time.Second
+
+func scheduleKey(namespace, name string) string {
+	return "schedule." + reminder.Escape(namespace) + "." + reminder.Escape(name)
+}
+
+func channelKey(namespace, name string) string {
+	return "channel." + reminder.Escape(namespace) + "." + reminder.Escape(name)
+}
+
+func workerKey(namespace, channel, name string) string {
+	return "worker." + reminder.Escape(namespace) + "." + reminder.Escape(channel) + "." + reminder.Escape(name)
+}
+
+// Schedule reads a schedule's entry with its revision; reminder.ErrNotFound when
+// there is none.
+func (r *Registry) Schedule(ctx context.Context, namespace, name string) (reminder.Schedule, uint64, error) {
+	return read[reminder.Schedule](ctx, r.bucket, scheduleKey(namespace, name))
+}
+
+// PutSchedule stores a schedule's entry by compare-and-set: last is the revision
+// that was read, 0 when there was none. The entry of a deleted schedule is kept
+// for ttl (0: for ever).
+func (r *Registry) PutSchedule(ctx context.Context, s reminder.Schedule, last uint64, ttl time.Duration) error {
+	s.SchemaVersion = reminder.RegistryVersion
+	return save(ctx, r.bucket, scheduleKey(s.Namespace, s.Name), s, last, ttl)
+}
+
+// Channel reads a channel's entry with its revision; reminder.ErrNotFound when
+// there is none.
+func (r *Registry) Channel(ctx context.Context, namespace, name string) (reminder.Channel, uint64, error) {
+	return read[reminder.Channel](ctx, r.bucket, channelKey(namespace, name))
+}
+
+// PutChannel stores a channel's entry by compare-and-set.
+func (r *Registry) PutChannel(ctx context.Context, c reminder.Channel, last uint64) error {
+	c.SchemaVersion = reminder.RegistryVersion
+	return save(ctx, r.bucket, channelKey(c.Namespace, c.Name), c, last, 0)
+}
+
+// ForgetChannel removes a channel's entry.
+func (r *Registry) ForgetChannel(ctx context.Context, namespace, name string) error {
+	return r.forget(ctx, channelKey(namespace, name))
+}
+
+// Beat stores a worker's heartbeat; it is forgotten after 30 s.
+func (r *Registry) Beat(ctx context.Context, w reminder.Worker) error {
+	w.SchemaVersion = reminder.RegistryVersion
+	value, err := reminder.EncodeEntry(w)
+	if err != nil {
+		return fmt.Errorf("encode heartbeat of %s: %w", w.Name, err)
+	}
+	return r.put(ctx, workerKey(w.Namespace, w.Channel, w.Name), value, heartbeatTTL)
+}
+
+// Rest removes a worker's heartbeat when it stops.
+func (r *Registry) Rest(ctx context.Context, w reminder.Worker) error {
+	return r.forget(ctx, workerKey(w.Namespace, w.Channel, w.Name))
+}
+
+// Workers lists the live workers of a channel.
+func (r *Registry) Workers(ctx context.Context, namespace, channel string) ([]reminder.Worker, error) {
+	var live []reminder.Worker
+	err := r.each(ctx, "worker."+reminder.Escape(namespace)+"."+reminder.Escape(channel)+".*", func(e entry) error {
+		w, err := reminder.DecodeEntry[reminder.Worker](e.value)
+		if err == nil {
+			live = append(live, w)
+		}
+		return nil
+	})
+	return live, err
+}
+
+func read[E reminder.Entry](ctx context.Context, b bucket, key string) (E, uint64, error) {
+	var none E
+	value, revision, err := b.get(ctx, key)
+	if err != nil {
+		return none, revision, err
+	}
+	e, err := reminder.DecodeEntry[E](value)
+	if err != nil {
+		return none, revision, fmt.Errorf("%s: %w", b.what("get", key), err)
+	}
+	return e, revision, nil
+}
+
+func save[E reminder.Entry](ctx context.Context, b bucket, key string, e E, last uint64, ttl time.Duration) error {
+	value, err := reminder.EncodeEntry(e)
+	if err != nil {
+		return fmt.Errorf("%s: %w", b.what("encode", key), err)
+	}
+	_, err = b.write(ctx, key, value, last, ttl)
+	return err
+}
