@@ -25,13 +25,40 @@ func (a *Audience) Recipient(ctx context.Context, namespace, schedule, id string
 	return r, err
 }
 
-// Replace makes the audience of a schedule exactly these recipients: those of
-// others are removed, changed ones rewritten. It is safe to repeat.
-func (a *Audience) Replace(ctx context.Context, namespace, schedule string, recipients []reminder.Recipient) error {
+// markerToken names the entry that says which audience is complete. It is not a
+// recipient's token: those have 26 characters.
+const markerToken = "complete"
+
+// Complete tells whether the bucket holds the whole audience with that hash. A
+// recipient that a complete audience lacks was removed; one that an incomplete
+// audience lacks may be on its way, or the bucket was lost.
+func (a *Audience) Complete(ctx context.Context, namespace, schedule, hash string) (bool, error) {
+	value, _, err := a.get(ctx, audiencePrefix(namespace, schedule)+markerToken)
+	if isNotFound(err) {
+		return false, nil
+	}
+	return string(value) == hash, err
+}
+
+// Replace makes the audience of a schedule exactly these recipients and marks it
+// complete with its hash: those of others are removed, changed ones rewritten. It
+// is safe to repeat, and does nothing when the audience is complete already.
+func (a *Audience) Replace(ctx context.Context, namespace, schedule, hash string, recipients []reminder.Recipient) error {
+	if complete, err := a.Complete(ctx, namespace, schedule, hash); err != nil || complete {
+		return err
+	}
+	if err := a.rewrite(ctx, namespace, schedule, recipients); err != nil {
+		return err
+	}
+	return a.put(ctx, audiencePrefix(namespace, schedule)+markerToken, []byte(hash), 0)
+}
+
+func (a *Audience) rewrite(ctx context.Context, namespace, schedule string, recipients []reminder.Recipient) error {
 	have, err := a.values(ctx, namespace, schedule)
 	if err != nil {
 		return err
 	}
+	delete(have, audiencePrefix(namespace, schedule)+markerToken)
 	for _, r := range recipients {
 		r.SchemaVersion = reminder.RegistryVersion
 		value, err := reminder.EncodeEntry(r)

@@ -149,7 +149,8 @@ func (d Delivery) Working() error { return classify(d.msg.InProgress()) }
 
 // Consume calls fn with each due job of a channel until ctx ends or the consumer
 // fails. At most limit jobs are buffered ahead, so that none waits for its turn
-// longer than the ack wait.
+// longer than the ack wait. When ctx ends, fn still gets what was buffered, so
+// that it can be given back at once.
 func (q *Queue) Consume(ctx context.Context, namespace, channel string, limit int, fn func(Delivery)) error {
 	stream, err := q.handle(ctx, jobsStream)
 	if err != nil {
@@ -164,10 +165,10 @@ func (q *Queue) Consume(ctx context.Context, namespace, channel string, limit in
 		return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, classify(err))
 	}
 	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)()
+	defer context.AfterFunc(ctx, messages.Drain)()
 	for {
 		msg, err := messages.Next()
-		if ctx.Err() != nil {
+		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
@@ -196,5 +197,3 @@ func tokenOf(tail string) (string, error) {
 	}
 	return strings.Join([]string{parts[0], parts[2], parts[3], parts[4]}, "."), nil
 }
-
-

@@ -46,6 +46,22 @@ func (r *Registry) Channel(ctx context.Context, namespace, name string) (reminde
 	return read[reminder.Channel](ctx, r.bucket, channelKey(namespace, name))
 }
 
+// WatchChannel calls fn with a channel's entry as it is now and at each change,
+// until ctx ends or the bucket is lost. A removed channel is not reported.
+func (r *Registry) WatchChannel(ctx context.Context, namespace, name string, fn func(reminder.Channel)) error {
+	return r.follow(ctx, channelKey(namespace, name), 0, func(e entry) error {
+		if e.deleted {
+			return nil
+		}
+		c, err := reminder.DecodeEntry[reminder.Channel](e.value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.what("watch", e.key), err)
+		}
+		fn(c)
+		return nil
+	}, func() error { return nil })
+}
+
 // PutChannel stores a channel's entry by compare-and-set.
 func (r *Registry) PutChannel(ctx context.Context, c reminder.Channel, last uint64) error {
 	c.SchemaVersion = reminder.RegistryVersion

@@ -44,6 +44,9 @@ func Refuse(r reminder.Record, reason reminder.Reason, diagnostic string, p Poli
 // worker is told to stop: the reminder is due again at once.
 func Release(r reminder.Record, now time.Time) Decision {
 	next := advance(r, reminder.Scheduled, now)
+	if r.State == reminder.Sending {
+		next.Attempts-- // the mark counted a submission that was not made
+	}
 	return Decision{Action: Retry, Record: next, At: now}
 }
 

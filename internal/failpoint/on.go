@@ -1,0 +1,43 @@
+//go:build failpoint
+
+package failpoint
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// REMINDER_FAILPOINT is "<point>", "<point>:stop", or either followed by "@<n>"
+// for the n-th time that the point is met (from 1, the default).
+var (
+	armed, count = parse(os.Getenv("REMINDER_FAILPOINT"))
+	met          atomic.Int64
+)
+
+func parse(value string) (string, int64) {
+	point, nth, found := strings.Cut(value, "@")
+	n, err := strconv.ParseInt(nth, 10, 64)
+	if !found || err != nil {
+		n = 1
+	}
+	return point, n
+}
+
+// Hit ends or stops the process when the point is the armed one.
+func Hit(point string) {
+	name, stop := strings.CutSuffix(armed, ":stop")
+	if point != name || met.Add(1) != count {
+		return
+	}
+	signal := syscall.SIGKILL
+	if stop {
+		signal = syscall.SIGSTOP
+	}
+	_ = syscall.Kill(os.Getpid(), signal)
+	if !stop {
+		select {} // the signal is on its way
+	}
+}

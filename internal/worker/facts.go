@@ -1,0 +1,69 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/broker"
+	"github.com/reminder-operator/reminder-operator/internal/delivery"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// errUnproven: durable data that should be there is not, so that nothing can be
+// concluded; a lost bucket must not look like a deleted schedule.
+var errUnproven = errors.New("not provable")
+
+// facts reads what durable data say about the reminder now, and the policy.
+func (w *Worker) facts(ctx context.Context, j *job) (delivery.Facts, error) {
+	key := j.record.Key
+	schedule, _, err := w.Registry.Schedule(ctx, key.Namespace, key.Schedule)
+	if errors.Is(err, reminder.ErrNotFound) {
+		return delivery.Facts{}, fmt.Errorf("schedule of %s is not registered: %w", key, errUnproven)
+	}
+	if err != nil {
+		return delivery.Facts{}, err
+	}
+	j.schedule = schedule
+	j.policy = delivery.Policy{
+		Retry: schedule.Retry, OnUnknown: schedule.OnUnknown, Dedupes: j.channel.Dedupes,
+		Lease: j.channel.Lease, Retention: w.Retention,
+	}
+	facts := delivery.Facts{Deleted: schedule.Deleted, Suspended: schedule.Suspended, Epoch: schedule.Epoch}
+	if facts.Deleted || facts.Suspended || j.record.Epoch < facts.Epoch || j.record.State.Terminal() {
+		return facts, nil
+	}
+	facts.Inactive, err = w.inactive(ctx, j)
+	return facts, err
+}
+
+func (w *Worker) inactive(ctx context.Context, j *job) (bool, error) {
+	key := j.record.Key
+	receiver, err := w.Audience.Recipient(ctx, key.Namespace, key.Schedule, key.Recipient)
+	if err == nil {
+		j.receiver = receiver
+		return !receiver.Active, nil
+	}
+	if !errors.Is(err, reminder.ErrNotFound) {
+		return false, err
+	}
+	complete, err := w.Audience.Complete(ctx, key.Namespace, key.Schedule, j.schedule.AudienceHash)
+	if err != nil {
+		return false, err
+	}
+	if !complete {
+		return false, fmt.Errorf("audience of %s is incomplete: %w", key, errUnproven)
+	}
+	return true, nil
+}
+
+// unreadable is the dead letter of a job that names no reminder we can act on.
+func unreadable(namespace, channel string, d broker.Delivery, cause error, now time.Time) reminder.DeadLetter {
+	return reminder.DeadLetter{
+		SchemaVersion: 1, Owner: reminder.OwnerOf(reminder.InvalidJob), Reason: reminder.InvalidJob,
+		Key:      reminder.Key{Namespace: namespace, Schedule: "unreadable", Slot: reminder.SlotOf(d.StoreTime), Recipient: "message " + strconv.FormatUint(d.Sequence, 10), Channel: channel},
+		DeadTime: now, Diagnostic: cause.Error(),
+	}
+}

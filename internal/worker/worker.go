@@ -1,0 +1,205 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/broker"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// Ledger is the part of the ledger that a worker uses.
+type Ledger interface {
+	Get(ctx context.Context, token string) (reminder.Record, uint64, error)
+	Update(ctx context.Context, r reminder.Record, last uint64) (uint64, error)
+}
+
+// Queue is the part of the queue that a worker uses.
+type Queue interface {
+	Consume(ctx context.Context, namespace, channel string, limit int, fn func(broker.Delivery)) error
+	Release(ctx context.Context, r reminder.Record, revision uint64, at, now time.Time) error
+}
+
+// Registry is the part of the registry that a worker uses.
+type Registry interface {
+	Schedule(ctx context.Context, namespace, name string) (reminder.Schedule, uint64, error)
+	WatchChannel(ctx context.Context, namespace, name string, fn func(reminder.Channel)) error
+	Beat(ctx context.Context, w reminder.Worker) error
+	Rest(ctx context.Context, w reminder.Worker) error
+}
+
+// Audience is the part of the audience bucket that a worker uses.
+type Audience interface {
+	Recipient(ctx context.Context, namespace, schedule, id string) (reminder.Recipient, error)
+	Complete(ctx context.Context, namespace, schedule, hash string) (bool, error)
+}
+
+// DeadLetters is where a worker puts reminders whose policy has ended.
+type DeadLetters interface {
+	Publish(ctx context.Context, letter reminder.DeadLetter) error
+	Resolve(ctx context.Context, key reminder.Key) error
+}
+
+// Sender hands one message to a channel. It never answers before ctx ends
+// without an outcome.
+type Sender interface {
+	Send(ctx context.Context, m reminder.Message) reminder.Result
+}
+
+// Options are a worker's parts and settings.
+type Options struct {
+	// Namespace and Channel name the ReminderChannel that it works for.
+	Namespace, Channel string
+	// Name is the worker's own, such as the pod's; unique among the live ones.
+	Name string
+	// Retention is how long terminal records are kept.
+	Retention time.Duration
+	// Grace is how long reminders in flight may take after the end of ctx.
+	Grace time.Duration
+
+	Ledger      Ledger
+	Queue       Queue
+	Registry    Registry
+	Audience    Audience
+	DeadLetters DeadLetters
+	// NewSender makes the sender of a channel's entry.
+	NewSender func(reminder.Channel) (Sender, error)
+	// Now is the clock.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Worker is one worker process of a channel.
+type Worker struct {
+	Options
+	owner    string
+	start    time.Time
+	channel  atomic.Pointer[open]
+	messages *compiled
+	inFlight atomic.Int64
+	running  sync.WaitGroup
+}
+
+// open is a channel that is ready to send.
+type open struct {
+	reminder.Channel
+	sender Sender
+}
+
+// New makes a worker. Its name in claims is unique to this process.
+func New(o Options) *Worker {
+	var instance [4]byte
+	_, _ = rand.Read(instance[:]) // never fails (crypto/rand)
+	return &Worker{Options: o, owner: o.Name + "/" + hex.EncodeToString(instance[:]), start: o.Now(), messages: newCompiled()}
+}
+
+// Run works until ctx ends and reminders in flight are done or Grace is over.
+func (w *Worker) Run(ctx context.Context) error {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var parts sync.WaitGroup
+	parts.Go(func() { w.supervise(ctx, "Watching the channel failed", w.watchChannel) })
+	parts.Go(func() { w.supervise(ctx, "Heartbeat failed", w.beat) })
+	parts.Go(func() {
+		w.supervise(ctx, "Consuming due jobs failed", func(ctx context.Context) error { return w.consume(ctx, work) })
+	})
+	parts.Wait()
+	w.drain(stop)
+	return nil
+}
+
+func (w *Worker) supervise(ctx context.Context, message string, part func(context.Context) error) {
+	broker.Supervise(ctx, func(err error) { w.Log.Warn(message, "error", err) }, part)
+}
+
+// drain waits for reminders in flight; at the end of Grace it cancels them, and
+// their outcomes are then unknown or, before the submission, given back.
+func (w *Worker) drain(stop context.CancelFunc) {
+	timer := time.AfterFunc(w.Grace, stop)
+	defer timer.Stop()
+	w.running.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := w.Registry.Rest(ctx, w.heartbeat()); err != nil {
+		w.Log.Warn("Removing the heartbeat failed", "error", err)
+	}
+	w.Log.Info("Worker stopped", "worker", w.Name)
+}
+
+func (w *Worker) watchChannel(ctx context.Context) error {
+	return w.Registry.WatchChannel(ctx, w.Namespace, w.Channel, func(c reminder.Channel) {
+		if now := w.channel.Load(); now != nil && now.Generation == c.Generation && now.UID == c.UID {
+			return
+		}
+		sender, err := w.NewSender(c)
+		if err != nil {
+			w.Log.Error("Opening the channel failed", "channel", w.Channel, "generation", c.Generation, "error", err)
+			return
+		}
+		w.channel.Store(&open{Channel: c, sender: sender})
+		w.Log.Info("Channel opened", "channel", w.Channel, "type", c.Type, "generation", c.Generation)
+	})
+}
+
+const beatEvery = 10 * time.Second
+
+func (w *Worker) beat(ctx context.Context) error {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		if w.channel.Load() != nil {
+			if err := w.Registry.Beat(ctx, w.heartbeat()); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (w *Worker) heartbeat() reminder.Worker {
+	return reminder.Worker{
+		Namespace: w.Namespace, Channel: w.Channel, Name: w.Name,
+		StartTime: w.start, BeatTime: w.Now(), InFlight: int(w.inFlight.Load()),
+	}
+}
+
+// consume hands due jobs to at most Concurrency handlers at once. A job that
+// finds no place before ctx ends is given back.
+func (w *Worker) consume(ctx, work context.Context) error {
+	channel := w.channel.Load()
+	if channel == nil {
+		return fmt.Errorf("channel %s/%s is not known yet: %w", w.Namespace, w.Channel, reminder.ErrNotFound)
+	}
+	places := make(chan struct{}, channel.Concurrency)
+	return w.Queue.Consume(ctx, w.Namespace, w.Channel, channel.Concurrency, func(d broker.Delivery) {
+		if ctx.Err() != nil {
+			w.giveBack(d)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.giveBack(d)
+		case places <- struct{}{}:
+			w.running.Go(func() {
+				defer func() { <-places }()
+				w.handle(work, d)
+			})
+		}
+	})
+}
+
+func (w *Worker) giveBack(d broker.Delivery) {
+	if err := d.Nak(0); err != nil {
+		w.Log.Warn("Giving a job back failed", "token", d.Token, "error", err)
+	}
+}
