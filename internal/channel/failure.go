@@ -1,0 +1,87 @@
+package channel
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// failed is the result of a submission that met no status. Unless it is certain
+// that no byte of the request left, the receiver may have accepted it.
+func failed(err error, sent bool) reminder.Result {
+	if sent {
+		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err) + " after the request was written"}
+	}
+	return reminder.Result{Outcome: reminder.Transient, Diagnostic: kindOf(err) + " before the request was written"}
+}
+
+// kindOf names the kind of a failure in words of our own: the texts of network
+// errors hold hosts, addresses and URLs, and a URL may be a credential.
+func kindOf(err error) string {
+	for _, k := range kinds {
+		if k.is(err) {
+			return k.name
+		}
+	}
+	return "connection failed"
+}
+
+var kinds = []struct {
+	name string
+	is   func(error) bool
+}{
+	{"cancelled", is(context.Canceled)},
+	{"DNS lookup timed out", dns(func(e *net.DNSError) bool { return e.IsTimeout })},
+	{"host not found", dns(func(e *net.DNSError) bool { return e.IsNotFound })},
+	{"DNS lookup failed", dns(func(*net.DNSError) bool { return true })},
+	{"timeout", timeout},
+	{"connection refused", is(syscall.ECONNREFUSED)},
+	{"connection reset", is(syscall.ECONNRESET)},
+	{"connection broken", is(syscall.EPIPE)},
+	{"network unreachable", is(syscall.ENETUNREACH)},
+	{"host unreachable", is(syscall.EHOSTUNREACH)},
+	{"too many open files", is(syscall.EMFILE)},
+	{"TLS: certificate signed by an unknown authority", as[x509.UnknownAuthorityError]},
+	{"TLS: certificate is for another name", as[x509.HostnameError]},
+	{"TLS: certificate expired or not yet valid", expired},
+	{"TLS: certificate not valid", as[*tls.CertificateVerificationError]},
+	{"TLS: the receiver does not speak TLS", as[tls.RecordHeaderError]},
+	{"TLS: the receiver sent an alert", as[tls.AlertError]},
+	{"connection closed by the receiver", is(io.EOF)},
+	{"connection closed by the receiver", is(io.ErrUnexpectedEOF)},
+	{"connection closed", is(net.ErrClosed)},
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+func as[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
+}
+
+func dns(match func(*net.DNSError) bool) func(error) bool {
+	return func(err error) bool {
+		var target *net.DNSError
+		return errors.As(err, &target) && match(target)
+	}
+}
+
+func timeout(err error) bool {
+	var target net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &target) && target.Timeout()
+}
+
+func expired(err error) bool {
+	var target x509.CertificateInvalidError
+	return errors.As(err, &target) && target.Reason == x509.Expired
+}

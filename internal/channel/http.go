@@ -1,0 +1,179 @@
+package channel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// httpSender posts reminders to one URL.
+type httpSender struct {
+	name    string
+	method  string
+	url     *url.URL
+	headers http.Header
+	success []int
+	client  *client
+	keys    *keyring
+	signed  bool
+	now     func() time.Time
+}
+
+// reserved are the headers that a channel may not set: what the protocol, the
+// signature and the event depend on.
+var reserved = []string{
+	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Trailer", "Upgrade", "Te", "Expect", "Keep-Alive",
+	"Content-Type", "Content-Encoding", "Idempotency-Key", headerID, headerTimestamp, headerSignature,
+}
+
+func newHTTP(c reminder.Channel, o Options) (Sender, error) {
+	if c.HTTP == nil {
+		return nil, errors.New("http is not set")
+	}
+	if c.SendTimeout <= 0 {
+		return nil, errors.New("sendTimeout is not positive")
+	}
+	s := &httpSender{
+		name: c.Namespace + "/" + c.Name, success: c.HTTP.SuccessCodes, client: newClient(c, o),
+		keys: &keyring{dir: o.SecretDir}, signed: o.RequireSignature, now: o.Now,
+	}
+	var err error
+	if s.url, err = parseURL(c.HTTP.URL); err != nil {
+		return nil, fmt.Errorf("http.url %w", err)
+	}
+	if s.method, err = parseMethod(c.HTTP.Method); err != nil {
+		return nil, fmt.Errorf("http.method %w", err)
+	}
+	if s.headers, err = parseHeaders(c.HTTP.Headers); err != nil {
+		return nil, fmt.Errorf("http.headers %w", err)
+	}
+	s.headers.Set("User-Agent", o.UserAgent)
+	if _, err := s.signingKeys(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Send posts m once.
+func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Result {
+	if err := ctx.Err(); err != nil {
+		return failed(err, false)
+	}
+	request, body, err := s.request(m)
+	if err != nil {
+		return reminder.Result{Outcome: reminder.Transient, Diagnostic: err.Error()}
+	}
+	reply := s.client.submit(ctx, request, bytes.NewReader(body), len(body))
+	if reply.err != nil {
+		return failed(reply.err, reply.sent)
+	}
+	return judge(reply.status, reply.header, s.success, s.now())
+}
+
+// request is everything but the body of the request, and the body.
+func (s *httpSender) request(m reminder.Message) (*http.Request, []byte, error) {
+	keys, err := s.signingKeys()
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := encode(m)
+	if err != nil {
+		return nil, nil, errors.New("the message cannot be encoded")
+	}
+	r := &http.Request{Method: s.method, URL: s.url, Host: s.url.Host, Header: s.headers.Clone()}
+	describe(r.Header, m, strconv.Itoa(m.Attempt))
+	r.Header.Set("Idempotency-Key", m.ID)
+	sign(r.Header, keys, m.ID, s.now(), body)
+	return r, body, nil
+}
+
+// signingKeys is the keys of the Secret; none only where that is allowed.
+func (s *httpSender) signingKeys() ([]Secret, error) {
+	keys, err := s.keys.current()
+	if err == nil && len(keys) == 0 && s.signed {
+		err = fmt.Errorf("the channel's Secret has no %s", KeyFile)
+	}
+	return keys, err
+}
+
+// String names the channel; the URL may be a credential.
+func (s *httpSender) String() string { return "HTTP channel " + s.name }
+
+// GoString is String, for %#v.
+func (s *httpSender) GoString() string { return s.String() }
+
+// parseURL checks the channel's URL. Its errors never hold any of it.
+func parseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("is not a URL")
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("has a scheme other than http and https")
+	case u.Hostname() == "":
+		return nil, errors.New("has no host")
+	case u.User != nil:
+		return nil, errors.New("holds a user name or password; credentials belong in the channel's Secret")
+	case u.Port() != "" && (err != nil || port == 0):
+		return nil, errors.New("has a port outside 1 to 65535")
+	case u.Fragment != "":
+		return nil, errors.New("has a fragment, which is never sent")
+	}
+	return u, nil
+}
+
+func parseMethod(method string) (string, error) {
+	switch method {
+	case "":
+		return http.MethodPost, nil
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return method, nil
+	}
+	return "", fmt.Errorf("is %q; allowed are POST, PUT and PATCH", method)
+}
+
+func parseHeaders(configured []reminder.HTTPHeader) (http.Header, error) {
+	h := http.Header{}
+	for _, c := range configured {
+		name := http.CanonicalHeaderKey(c.Name)
+		switch {
+		case !isToken(c.Name):
+			return nil, fmt.Errorf("holds %q, which is not a header's name", c.Name)
+		case isReserved(name):
+			return nil, fmt.Errorf("holds %s, which the operator sets", name)
+		case strings.ContainsFunc(c.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return nil, fmt.Errorf("holds a value of %s with a control character", name)
+		}
+		h.Add(name, c.Value)
+	}
+	return h, nil
+}
+
+func isReserved(name string) bool {
+	if strings.HasPrefix(name, "Ce-") {
+		return true
+	}
+	for _, r := range reserved {
+		if name == r {
+			return true
+		}
+	}
+	return false
+}
+
+// isToken tells whether s is a token (RFC 9110, section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}

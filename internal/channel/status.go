@@ -1,0 +1,39 @@
+package channel
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// judge is the result that a receiver's status means.
+//
+//	2xx, or one of the channel's success codes   Accepted
+//	another 2xx when the channel lists its own   Unknown
+//	408, 429, 5xx                                Transient, with Retry-After
+//	410                                          Permanent, EndpointGone
+//	3xx (not followed), other 4xx                Permanent, PermanentFailure
+//	anything else                                Unknown
+func judge(status int, header http.Header, success []int, now time.Time) reminder.Result {
+	text := "status " + strconv.Itoa(status)
+	class := status / 100
+	switch {
+	case slices.Contains(success, status), class == 2 && len(success) == 0:
+		return reminder.Result{Outcome: reminder.Accepted, Receipt: text}
+	case class == 2:
+		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: text + " is not one of the channel's success codes"}
+	case class == 5, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
+		wait := retryAfter(header.Get("Retry-After"), now)
+		return reminder.Result{Outcome: reminder.Transient, RetryAfter: wait, Diagnostic: text}
+	case status == http.StatusGone:
+		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.EndpointGone, Diagnostic: text}
+	case class == 3:
+		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.PermanentFailure, Diagnostic: text + ": redirects are not followed"}
+	case class == 4:
+		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.PermanentFailure, Diagnostic: text}
+	}
+	return reminder.Result{Outcome: reminder.Unknown, Diagnostic: text}
+}
