@@ -40,21 +40,38 @@ func (q *Queue) Release(ctx context.Context, r reminder.Record, revision uint64,
 	return nil
 }
 
-// Restore publishes a due job unless one is waiting or in flight already, and
-// tells whether it did.
-func (q *Queue) Restore(ctx context.Context, r reminder.Record, revision uint64) (bool, error) {
+// Standing tells whether a message stands for the reminder: a due job that waits
+// or is in flight, or the message schedule of one.
+func (q *Queue) Standing(ctx context.Context, key reminder.Key) (bool, error) {
+	ctx, cancel := q.bound(ctx)
+	defer cancel()
+	stream, err := q.handle(ctx, jobsStream)
+	if err != nil {
+		return false, fmt.Errorf("look for the messages of %s: %w", key, err)
+	}
+	for _, prefix := range []string{duePrefix, schedPrefix} {
+		_, err := stream.GetLastMsgForSubject(ctx, prefix+key.Subject())
+		if err == nil {
+			return true, nil
+		}
+		if err = classify(err); !isNotFound(err) {
+			return false, fmt.Errorf("look for the messages of %s: %w", key, err)
+		}
+	}
+	return false, nil
+}
+
+// Restore publishes a due job unless one waits or is in flight already.
+func (q *Queue) Restore(ctx context.Context, r reminder.Record, revision uint64) error {
 	msg, err := jobMessage(r, revision)
 	if err != nil {
-		return false, err
+		return err
 	}
 	_, err = q.publish(ctx, msg, jetstream.WithExpectLastSequencePerSubject(0))
-	if errors.Is(err, reminder.ErrConflict) {
-		return false, nil
+	if err != nil && !errors.Is(err, reminder.ErrConflict) {
+		return fmt.Errorf("restore due job of %s: %w", r.Key, err)
 	}
-	if err != nil {
-		return false, fmt.Errorf("restore due job of %s: %w", r.Key, err)
-	}
-	return true, nil
+	return nil
 }
 
 // Withdraw removes the messages of one reminder, waiting or scheduled. One that

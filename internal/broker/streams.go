@@ -46,7 +46,8 @@ func Shapes(o Options) []jetstream.StreamConfig {
 }
 
 // jobsShape has no MaxBytes, MaxMsgs or MaxAge: on a stream with message
-// schedules they silently evict acknowledged ones.
+// schedules they silently evict acknowledged ones. The server itself turns
+// rollups on for such a stream: a replaced schedule is one.
 func jobsShape(o Options) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:              jobsStream,
@@ -63,6 +64,7 @@ func jobsShape(o Options) jetstream.StreamConfig {
 		AllowDirect:       true,
 		AllowMsgTTL:       true,
 		AllowMsgSchedules: true,
+		AllowRollup:       true,
 	}
 }
 

@@ -22,7 +22,8 @@ type Ledger interface {
 
 // Queue restores due jobs.
 type Queue interface {
-	Restore(ctx context.Context, r reminder.Record, revision uint64) (bool, error)
+	Standing(ctx context.Context, key reminder.Key) (bool, error)
+	Restore(ctx context.Context, r reminder.Record, revision uint64) error
 }
 
 // Channels tells whether a channel deduplicates.
@@ -152,13 +153,16 @@ func (s *Sweep) repair(ctx context.Context, token string, now time.Time) error {
 	if now.After(r.DeadlineTime.Add(s.Grace)) {
 		return s.expire(ctx, r, revision, now)
 	}
-	published, err := s.Queue.Restore(ctx, r, revision)
-	if err != nil || !published {
+	if standing, err := s.Queue.Standing(ctx, r.Key); err != nil || standing {
+		return err
+	}
+	// The count comes first: once the job is out, the record is the worker's.
+	r = delivery.Republished(r, now)
+	if revision, err = s.Ledger.Update(ctx, r, revision); err != nil {
 		return err
 	}
 	s.Log.Warn("Published a missing due job", "key", r.Key.String(), "state", r.State)
-	_, err = s.Ledger.Update(ctx, delivery.Republished(r, now), revision)
-	return err
+	return s.Queue.Restore(ctx, r, revision)
 }
 
 // expire ends a reminder that no worker has ended. The dead letter comes first,
