@@ -1,0 +1,98 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// single is the series of one wall time.
+type single wall
+
+func (s single) next(from wall) (wall, bool)     { return wall(s), from <= wall(s) }
+func (s single) previous(upTo wall) (wall, bool) { return wall(s), upTo >= wall(s) }
+
+// moment is the source of one instant that was written with its offset, so that no zone has a say in it.
+type moment struct {
+	at   instant
+	zone *time.Location // for the nominal wall time
+}
+
+func (m moment) next(from instant) (hit, bool)     { return m.hit(), from <= m.at }
+func (m moment) previous(upTo instant) (hit, bool) { return m.hit(), upTo >= m.at }
+
+func (m moment) hit() hit {
+	return hit{at: m.at, wall: wall(m.at) + offsetOf(time.Unix(int64(m.at), 0).In(m.zone))}
+}
+
+// setAt makes the schedule one of a single time, and refuses a time that policy or bounds would drop.
+func (s *Schedule) setAt(spec Spec) *FieldError {
+	written, f := parseAt(spec.At)
+	if f != nil {
+		return f.in("at", spec.At)
+	}
+	if written.absolute {
+		s.source = moment{at: instant(written.time.Unix()), zone: s.zone}
+	} else {
+		s.resolve(single(written.time.Unix()), spec.Gap, spec.Overlap)
+	}
+	h, ok := s.source.next(minInstant)
+	switch {
+	case !ok && spec.Gap == GapSkip:
+		return whole("at", spec.At, "this can never occur: the clocks of "+s.zoneName+" skip it, and dst.gap Skip drops it", "write another time or another policy")
+	case !ok:
+		return whole("at", spec.At, "this is outside the years 1 to 9999 in UTC", "write an earlier time")
+	case h.at >= s.end:
+		return whole("at", spec.At, "this can never occur: it is not before endTime", "move one of the two")
+	}
+	if last, _ := s.source.previous(maxInstant); last.at < s.start {
+		return whole("at", spec.At, "this can never occur: it is before startTime", "move one of the two")
+	}
+	return nil
+}
+
+// written is a time as it was written: absolute if it says its offset, else wall time as if in UTC.
+type written struct {
+	time     time.Time
+	absolute bool
+}
+
+const atHint = "write a local time such as 2026-11-03T09:00:00, or one with an offset such as 2026-11-03T09:00:00+01:00"
+
+// parseAt reads both forms of Spec.At. It takes exactly the layouts; the standard library's parser alone would also
+// take fractions of a second, with a point or a comma.
+func parseAt(text string) (written, *fault) {
+	if len(text) > len(time.RFC3339)+10 {
+		return written{}, &fault{pos: -1, reason: "this is too long for a time", hint: atHint}
+	}
+	if i := strings.IndexAny(text, ".,"); i >= 0 {
+		return written{}, &fault{pos: i, reason: "a time counts whole seconds", hint: atHint}
+	}
+	layout, absolute := wallLayout, len(text) > len(wallLayout)
+	if absolute {
+		layout = time.RFC3339
+	}
+	t, err := time.Parse(layout, text)
+	if err != nil {
+		return written{}, &fault{pos: -1, reason: fmt.Sprintf("%q is not a time: %s", shown(text), atReason(text, err)), hint: atHint}
+	}
+	if t.Year() < 1970 {
+		return written{}, &fault{pos: 0, reason: "times begin with the year 1970", hint: atHint}
+	}
+	return written{time: t, absolute: absolute}, nil
+}
+
+// atReason says in our words why the standard library refused a time.
+func atReason(text string, err error) string {
+	parseError, ok := err.(*time.ParseError)
+	switch {
+	case ok && strings.Contains(parseError.Message, "out of range"):
+		return strings.TrimPrefix(parseError.Message, ": ")
+	case len(text) == len("2026-11-03"):
+		return "the time of day is missing"
+	case len(text) == len("2026-11-03T09:00"):
+		return "the seconds are missing"
+	default:
+		return "it does not have the form"
+	}
+}

@@ -1,0 +1,130 @@
+package schedule
+
+import (
+	"math/bits"
+	"time"
+)
+
+// cron is a parsed cron expression: a set of times of day on a set of days, as bits.
+type cron struct {
+	minutes  uint64 // bit m: minute m, 0 to 59
+	hours    uint32 // bit h: hour h, 0 to 23
+	months   uint16 // bit m: month m, 1 to 12
+	days     dayRule
+	interval bool // the hour field is a wildcard: the expression counts hours rather than naming times of day
+}
+
+// limitWall bounds the search on both sides: one year more than the instants that count.
+var (
+	minWall = dateWall(0, time.January, 1)
+	maxWall = dateWall(10000, time.December, 31)
+)
+
+// next implements walls.
+func (c *cron) next(from wall) (wall, bool) {
+	if from > maxWall {
+		return 0, false
+	}
+	from = ceilMinute(max(from, minWall))
+	year, month, day, second := from.date()
+	if c.months>>month&1 == 1 && c.days.in(year, month)>>day&1 == 1 {
+		if minute, ok := c.minuteFrom(uint(second / wallMinute)); ok {
+			return from - second + wall(minute)*wallMinute, true
+		}
+	}
+	first, _ := c.minuteFrom(0)
+	midnight, ok := c.dayAfter(year, month, day)
+	return midnight + wall(first)*wallMinute, ok
+}
+
+// previous implements walls.
+func (c *cron) previous(upTo wall) (wall, bool) {
+	if upTo < minWall {
+		return 0, false
+	}
+	year, month, day, second := min(upTo, maxWall).date()
+	midnight := min(upTo, maxWall) - second
+	if c.months>>month&1 == 1 && c.days.in(year, month)>>day&1 == 1 {
+		if minute, ok := c.minuteUpTo(uint(second / wallMinute)); ok {
+			return midnight + wall(minute)*wallMinute, true
+		}
+	}
+	last, _ := c.minuteUpTo(24*60 - 1)
+	midnight, ok := c.dayBefore(year, month, day)
+	return midnight + wall(last)*wallMinute, ok
+}
+
+func ceilMinute(w wall) wall {
+	midnight := w.midnight()
+	return midnight + (w-midnight+wallMinute-1)/wallMinute*wallMinute
+}
+
+// minuteFrom returns the first minute of a day that is in the set and not before from, a minute of a day.
+func (c *cron) minuteFrom(from uint) (uint, bool) {
+	hour, minute := from/60, from%60
+	if c.hours>>hour&1 == 1 {
+		if rest := c.minutes >> minute; rest != 0 {
+			return from + uint(bits.TrailingZeros64(rest)), true
+		}
+	}
+	later := c.hours >> (hour + 1)
+	if later == 0 {
+		return 0, false
+	}
+	hour += 1 + uint(bits.TrailingZeros32(later))
+	return hour*60 + uint(bits.TrailingZeros64(c.minutes)), true
+}
+
+// minuteUpTo returns the last minute of a day that is in the set and not after upTo, a minute of a day.
+func (c *cron) minuteUpTo(upTo uint) (uint, bool) {
+	hour, minute := upTo/60, upTo%60
+	if c.hours>>hour&1 == 1 {
+		if rest := c.minutes << (63 - minute); rest != 0 {
+			return upTo - uint(bits.LeadingZeros64(rest)), true
+		}
+	}
+	earlier := c.hours & (1<<hour - 1)
+	if earlier == 0 {
+		return 0, false
+	}
+	hour = uint(bits.Len32(earlier)) - 1
+	return hour*60 + uint(bits.Len64(c.minutes)) - 1, true
+}
+
+// dayAfter returns the start of the first matching day after a date.
+func (c *cron) dayAfter(year int, month time.Month, day int) (wall, bool) {
+	days := c.daysIn(year, month) &^ (2<<day - 1)
+	for days == 0 {
+		if month++; month > time.December {
+			year, month = year+1, time.January
+		}
+		if year > 10000 {
+			return 0, false
+		}
+		days = c.daysIn(year, month)
+	}
+	return dateWall(year, month, bits.TrailingZeros32(days)), true
+}
+
+// dayBefore returns the start of the last matching day before a date.
+func (c *cron) dayBefore(year int, month time.Month, day int) (wall, bool) {
+	days := c.daysIn(year, month) & (1<<day - 1)
+	for days == 0 {
+		if month--; month < time.January {
+			year, month = year-1, time.December
+		}
+		if year < 0 {
+			return 0, false
+		}
+		days = c.daysIn(year, month)
+	}
+	return dateWall(year, month, bits.Len32(days)-1), true
+}
+
+// daysIn returns the matching days of a month, bit d for day d.
+func (c *cron) daysIn(year int, month time.Month) uint32 {
+	if c.months>>month&1 == 0 {
+		return 0
+	}
+	return c.days.in(year, month)
+}

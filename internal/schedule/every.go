@@ -1,0 +1,51 @@
+package schedule
+
+import "time"
+
+const (
+	// MinEvery is the shortest Spec.Every that is accepted.
+	MinEvery = time.Second
+	// MaxEvery is the longest Spec.Every that is accepted: ten years of 365 days.
+	MaxEvery = 10 * 365 * 24 * time.Hour
+)
+
+// every is the series origin, origin+step, origin+2×step and so on, in real time.
+type every struct {
+	origin instant
+	step   instant
+	zone   *time.Location // for the nominal wall times
+}
+
+func compileEvery(s Spec, zone *time.Location) (*every, *FieldError) {
+	switch value := s.Every.String(); {
+	case s.Every < MinEvery:
+		return nil, whole("every", value, "an interval of "+short(s.Every)+" is shorter than "+short(MinEvery), "write 1s or more, such as 36h")
+	case s.Every > MaxEvery:
+		return nil, whole("every", value, "an interval of "+short(s.Every)+" is longer than ten years ("+short(MaxEvery)+")", "use at for a single time")
+	case s.Every%time.Second != 0:
+		return nil, whole("every", value, "an interval counts whole seconds", "write "+short(s.Every.Round(time.Second)))
+	case s.Origin.IsZero():
+		return nil, whole("every", value, "an interval needs an origin, and there is none", "set startTime")
+	}
+	origin := clamp(s.Origin)
+	return &every{origin: origin, step: instant(s.Every / time.Second), zone: zone}, nil
+}
+
+func (e *every) next(from instant) (hit, bool) {
+	at := e.origin
+	if from > e.origin {
+		at += (from - e.origin + e.step - 1) / e.step * e.step
+	}
+	return e.hit(at), at <= maxInstant
+}
+
+func (e *every) previous(upTo instant) (hit, bool) {
+	if upTo < e.origin {
+		return hit{}, false
+	}
+	return e.hit(e.origin + (upTo-e.origin)/e.step*e.step), true
+}
+
+func (e *every) hit(at instant) hit {
+	return hit{at: at, wall: wall(at) + offsetOf(time.Unix(int64(at), 0).In(e.zone))}
+}

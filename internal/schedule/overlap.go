@@ -1,0 +1,46 @@
+package schedule
+
+// nextShown returns the first hit not before from whose wall time the clocks show in period p, as the policy for
+// repeated times has it.
+func (r *resolver) nextShown(p period, from instant) (hit, bool) {
+	begin, end := r.taken(p)
+	w, ok := r.walls.next(max(p.wall(from), begin))
+	if !ok || w >= end {
+		return hit{}, false
+	}
+	return p.hit(w), true
+}
+
+// previousShown returns the last hit not after upTo whose wall time the clocks show in period p.
+func (r *resolver) previousShown(p period, upTo instant) (hit, bool) {
+	begin, end := r.taken(p)
+	w, ok := r.walls.previous(min(p.wall(upTo), end-1))
+	if !ok || w < begin {
+		return hit{}, false
+	}
+	return p.hit(w), true
+}
+
+// taken returns the wall times of p that count: begin <= wall < end. First leaves out the second pass at the start of a
+// period, Last the first pass at its end.
+func (r *resolver) taken(p period) (begin, end wall) {
+	begin, end = p.firstWall(), p.endWall()
+	switch r.overlap {
+	case OverlapFirst:
+		begin = p.repeatsUntil()
+	case OverlapLast:
+		end = p.repeatedFrom()
+	}
+	return begin, end
+}
+
+func (p period) hit(w wall) hit {
+	h := hit{at: instant(w - p.offset), wall: w}
+	switch {
+	case w < p.repeatsUntil():
+		h.note.Kind = NoteSecondPass
+	case w >= p.repeatedFrom():
+		h.note.Kind = NoteFirstPass
+	}
+	return h
+}

@@ -1,0 +1,104 @@
+package schedule
+
+import "time"
+
+// walls is an ascending series of nominal wall times: the part of a schedule that knows nothing of zones.
+type walls interface {
+	// next returns the first wall time that is not before from, or false if there is none.
+	next(from wall) (wall, bool)
+	// previous returns the last wall time that is not after upTo, or false if there is none.
+	previous(upTo wall) (wall, bool)
+}
+
+// resolver turns wall times into instants: the one place where a zone's clocks meet a schedule.
+//
+// It goes through the zone period by period. Within one period wall time and real time advance together, so the hits
+// come out in order and no instant comes out twice, whatever the clocks do in between.
+type resolver struct {
+	walls   walls
+	zone    *time.Location
+	gap     GapPolicy
+	overlap OverlapPolicy
+}
+
+// hit is an occurrence before it is dressed for the outside.
+type hit struct {
+	at   instant
+	wall wall
+	note Note
+}
+
+// reach bounds how far a wall time and the instant that it stands for may be apart: the largest offset from UTC that the
+// tz database knows, 16 hours, and the largest gap, 24 hours.
+const reach = 40 * 60 * 60
+
+func (r *resolver) next(from instant) (hit, bool) {
+	for from <= maxInstant {
+		p := periodAt(r.zone, from)
+		if h, ok := r.nextIn(p, from); ok {
+			return h, h.at <= maxInstant
+		}
+		// Nothing can come from a wall time that is still further off than its instant may be from it.
+		w, ok := r.walls.next(wall(p.end) - reach)
+		if !ok {
+			break
+		}
+		from = max(p.end, instant(w)-reach)
+	}
+	return hit{}, false
+}
+
+func (r *resolver) previous(upTo instant) (hit, bool) {
+	for upTo >= minInstant {
+		p := periodAt(r.zone, upTo)
+		if h, ok := r.previousIn(p, upTo); ok {
+			return h, h.at >= minInstant
+		}
+		w, ok := r.walls.previous(wall(p.start) + reach)
+		if !ok {
+			break
+		}
+		upTo = min(p.start-1, instant(w)+reach)
+	}
+	return hit{}, false
+}
+
+// nextIn returns the first hit of period p that is not before from, an instant of p.
+func (r *resolver) nextIn(p period, from instant) (hit, bool) {
+	shown, ok := r.nextShown(p, from)
+	missing, gapOK := r.nextMissing(p, from)
+	switch {
+	case !gapOK:
+		return shown, ok
+	case !ok || missing.at < shown.at:
+		return missing, true
+	case missing.at == shown.at:
+		return merge(shown, missing), true
+	default:
+		return shown, true
+	}
+}
+
+// previousIn returns the last hit of period p that is not after upTo, an instant of p.
+func (r *resolver) previousIn(p period, upTo instant) (hit, bool) {
+	shown, ok := r.previousShown(p, upTo)
+	missing, gapOK := r.previousMissing(p, upTo)
+	switch {
+	case !gapOK:
+		return shown, ok
+	case !ok || missing.at > shown.at:
+		return missing, true
+	case missing.at == shown.at:
+		return merge(shown, missing), true
+	default:
+		return shown, true
+	}
+}
+
+// merge makes one hit of a wall time that the clocks show and one that they skip, when both stand for one instant.
+func merge(shown, missing hit) hit {
+	shown.note = Note{Kind: NoteGapMerged, By: seconds(shown.wall - missing.wall)}
+	return shown
+}
+
+func seconds(w wall) time.Duration { return time.Duration(w) * time.Second }

@@ -1,0 +1,97 @@
+package schedule
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// Schedule is a compiled Spec. It is immutable and safe for concurrent use.
+type Schedule struct {
+	source   source
+	zone     *time.Location
+	zoneName string
+	start    instant // first instant that counts
+	end      instant // first instant that does not count any more
+	warnings []string
+}
+
+// source is what the kinds of schedule have in common: an ascending series of instants without bounds.
+type source interface {
+	// next returns the first hit not before from, or false if there is none up to maxInstant.
+	next(from instant) (hit, bool)
+	// previous returns the last hit not after upTo, or false if there is none down to minInstant.
+	previous(upTo instant) (hit, bool)
+}
+
+// minInstant and maxInstant bound everything: years 1 to 9999, what RFC 3339 can write.
+var (
+	minInstant = instant(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
+	maxInstant = instant(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix())
+)
+
+// clamp returns the second that holds t, brought into the years that count.
+func clamp(t time.Time) instant {
+	return min(max(instant(t.Unix()), minInstant-1), maxInstant+1)
+}
+
+// ceil returns the first whole second that is not before t.
+func ceil(t time.Time) instant {
+	at := clamp(t)
+	if t.Nanosecond() > 0 {
+		at++
+	}
+	return at
+}
+
+// Next returns the first occurrence that is due strictly after the given instant, or false if there is none up to the
+// year 9999. It does not allocate.
+func (s *Schedule) Next(after time.Time) (Occurrence, bool) {
+	return s.from(clamp(after) + 1)
+}
+
+// from returns the first occurrence that is due at from or later.
+func (s *Schedule) from(from instant) (Occurrence, bool) {
+	h, ok := s.source.next(max(from, s.start))
+	if !ok || h.at >= s.end {
+		return Occurrence{}, false
+	}
+	return h.occurrence(), true
+}
+
+// Between returns the occurrences with from < Due <= to in order, one after the other, without collecting them.
+func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
+	last := min(clamp(to), s.end-1)
+	return func(yield func(Occurrence) bool) {
+		for at := max(clamp(from)+1, s.start); at <= last; {
+			h, ok := s.source.next(at)
+			if !ok || h.at > last || !yield(h.occurrence()) {
+				return
+			}
+			at = h.at + 1
+		}
+	}
+}
+
+// Previous returns the latest occurrence with Due <= before, or false if there is none. Like Next it takes the same
+// short time whatever the distance.
+func (s *Schedule) Previous(before time.Time) (Occurrence, bool) {
+	h, ok := s.source.previous(min(clamp(before), s.end-1))
+	if !ok || h.at < s.start {
+		return Occurrence{}, false
+	}
+	return h.occurrence(), true
+}
+
+// Zone returns the canonical name of the schedule's zone, "UTC" if it has none.
+func (s *Schedule) Zone() string { return s.zoneName }
+
+// Location returns the schedule's zone, for showing times to people.
+func (s *Schedule) Location() *time.Location { return s.zone }
+
+// Warnings returns what is allowed but probably not meant, one sentence each, in a stable order.
+func (s *Schedule) Warnings() []string { return slices.Clone(s.warnings) }
+
+func (h hit) occurrence() Occurrence {
+	return Occurrence{Nominal: WallTime{h.wall}, Due: time.Unix(int64(h.at), 0).UTC(), Note: h.note}
+}
