@@ -1,0 +1,100 @@
+# `make` lists what can be made. Everything is built from source with the Go
+# toolchain; the first use of a tool or of the Kubernetes binaries takes minutes
+# and is kept in $XDG_CACHE_HOME/reminder-operator (~/.cache) for all checkouts.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+CHART := charts/reminder-operator
+# Prints the folder of the pinned tools and builds them on first use.
+TOOLS := $$(hack/tools/build.sh)
+# More flags for `go test`, as in: make test TESTFLAGS='-race -run Crash'
+TESTFLAGS ?=
+TIMEOUT ?= 20m
+
+##@ Write
+
+.PHONY: generate
+generate: ## Write deepcopy, CRDs, RBAC and the chart's copies of them
+	$(TOOLS)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	$(TOOLS)/controller-gen rbac:roleName=manager-role,headerFile= paths=./controllers/... output:rbac:artifacts:config=config/rbac
+	rm -rf $(CHART)/files && mkdir -p $(CHART)/files/crds $(CHART)/files/rbac
+	cp config/crd/bases/*.yaml $(CHART)/files/crds/
+	cp $$(ls config/rbac/*.yaml | grep -v -e kustomization -e service_account) $(CHART)/files/rbac/
+
+.PHONY: fmt
+fmt: ## Format all Go files
+	$(TOOLS)/golangci-lint fmt ./...
+
+##@ Check
+
+.PHONY: lint
+lint: ## Lint: mistakes, import rules, clock rules (.golangci.yml)
+	$(TOOLS)/golangci-lint run ./...
+
+.PHONY: lint-api
+lint-api: ## Lint the API types against the Kubernetes API conventions
+	$(TOOLS)/golangci-lint run --config .golangci-kube-api.yml ./api/...
+
+.PHONY: chart
+chart: ## Render the Helm chart and the kustomize tree, and check the result
+	go -C hack/tools/chart run . -chart $(CURDIR)/$(CHART) -kustomize $(CURDIR)/config/default
+
+.PHONY: verify
+verify: ## All checks but the tests; fails when generated files are not committed
+	@hack/verify.sh
+
+.PHONY: test
+test: ## All tests, on a real API server and a real NATS server
+	go test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+
+.PHONY: test-unit
+test-unit: ## Tests that need no control plane
+	go test -timeout 5m $(TESTFLAGS) ./internal/...
+
+.PHONY: bench
+bench: ## 1,000 schedules due in one minute: lateness, throughput, memory
+	go run ./test/bench
+
+##@ Run
+
+.PHONY: build
+build: ## Build bin/reminder-operator, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/reminder-operator .
+
+.PHONY: kube
+kube: ## Build etcd, kube-apiserver and kubectl for tests and the demo; prints their folder
+	@hack/kube/build.sh
+
+.PHONY: demo
+demo: ## The whole system on this machine, end to end, with a worker killed in the middle
+	go run ./hack/demo run
+
+.PHONY: dev-up
+dev-up: ## Start the same and leave it running; prints addresses and logs
+	go run ./hack/demo up
+
+.PHONY: dev-down
+dev-down: ## End what dev-up started
+	go run ./hack/demo down
+
+.PHONY: image
+image: ## Build the container image reminder-operator:$(VERSION) with docker
+	docker build --build-arg VERSION=$(VERSION) -t reminder-operator:$(VERSION) .
+
+##@ Other
+
+.PHONY: clean
+clean: ## Remove what was built in this checkout (not the caches)
+	rm -rf bin dist cover.*
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
