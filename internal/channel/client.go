@@ -49,6 +49,9 @@ func newClient(c reminder.Channel, o Options) *client {
 		config = o.TLS.Clone()
 	}
 	config.NextProtos = nil
+	if config.ClientSessionCache == nil {
+		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &client{timeout: c.SendTimeout, transport: &http.Transport{

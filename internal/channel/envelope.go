@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
@@ -55,14 +56,14 @@ func encode(m reminder.Message) ([]byte, error) {
 
 // describe sets the attributes of a CloudEvent in binary content mode
 // (CloudEvents 1.0, HTTP protocol binding, section 3.1); attempt is an extension.
-func describe(h http.Header, m reminder.Message, attempt string) {
+func describe(h http.Header, m reminder.Message) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Ce-Specversion", "1.0")
 	h.Set("Ce-Type", eventType)
 	h.Set("Ce-Id", m.ID)
 	h.Set("Ce-Source", source(m.Key))
 	h.Set("Ce-Time", m.DueTime.UTC().Format(time.RFC3339Nano))
-	h.Set("Ce-Attempt", attempt)
+	h.Set("Ce-Attempt", strconv.Itoa(m.Attempt))
 }
 
 // source names the schedule as a URI reference: a source and an id together

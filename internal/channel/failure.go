@@ -17,20 +17,20 @@ import (
 // that no byte of the request left, the receiver may have accepted it.
 func failed(err error, sent bool) reminder.Result {
 	if sent {
-		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err) + " after the request was written"}
+		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err, "no valid response") + " after the request was written"}
 	}
-	return reminder.Result{Outcome: reminder.Transient, Diagnostic: kindOf(err) + " before the request was written"}
+	return reminder.Result{Outcome: reminder.Transient, Diagnostic: kindOf(err, "connection failed") + " before the request was written"}
 }
 
 // kindOf names the kind of a failure in words of our own: the texts of network
 // errors hold hosts, addresses and URLs, and a URL may be a credential.
-func kindOf(err error) string {
+func kindOf(err error, otherwise string) string {
 	for _, k := range kinds {
 		if k.is(err) {
 			return k.name
 		}
 	}
-	return "connection failed"
+	return otherwise
 }
 
 var kinds = []struct {
@@ -53,7 +53,7 @@ var kinds = []struct {
 	{"TLS: certificate expired or not yet valid", expired},
 	{"TLS: certificate not valid", as[*tls.CertificateVerificationError]},
 	{"TLS: the receiver does not speak TLS", as[tls.RecordHeaderError]},
-	{"TLS: the receiver sent an alert", as[tls.AlertError]},
+	{"TLS: the receiver sent an alert", alert},
 	{"connection closed by the receiver", is(io.EOF)},
 	{"connection closed by the receiver", is(io.ErrUnexpectedEOF)},
 	{"connection closed", is(net.ErrClosed)},
@@ -79,6 +79,12 @@ func timeout(err error) bool {
 	var target net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.As(err, &target) && target.Timeout()
+}
+
+// alert tells whether the peer ended TLS; crypto/tls marks that by the operation only.
+func alert(err error) bool {
+	var target *net.OpError
+	return errors.As(err, &target) && target.Op == "remote error"
 }
 
 func expired(err error) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ type httpSender struct {
 // signature and the event depend on.
 var reserved = []string{
 	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Trailer", "Upgrade", "Te", "Expect", "Keep-Alive",
-	"Content-Type", "Content-Encoding", "Idempotency-Key", headerID, headerTimestamp, headerSignature,
+	"Content-Type", "Content-Encoding", "Accept-Encoding", "User-Agent", "Idempotency-Key", headerID, headerTimestamp, headerSignature,
 }
 
 func newHTTP(c reminder.Channel, o Options) (Sender, error) {
@@ -67,10 +68,16 @@ func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Resu
 	if err := ctx.Err(); err != nil {
 		return failed(err, false)
 	}
-	request, body, err := s.request(m)
+	keys, err := s.signingKeys()
 	if err != nil {
 		return reminder.Result{Outcome: reminder.Transient, Diagnostic: err.Error()}
 	}
+	body, err := encode(m)
+	if err != nil {
+		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.InvalidMessage, Diagnostic: "the message cannot be encoded"}
+	}
+	request := s.request(m)
+	sign(request.Header, keys, m.ID, s.now(), body)
 	reply := s.client.submit(ctx, request, bytes.NewReader(body), len(body))
 	if reply.err != nil {
 		return failed(reply.err, reply.sent)
@@ -78,21 +85,12 @@ func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Resu
 	return judge(reply.status, reply.header, s.success, s.now())
 }
 
-// request is everything but the body of the request, and the body.
-func (s *httpSender) request(m reminder.Message) (*http.Request, []byte, error) {
-	keys, err := s.signingKeys()
-	if err != nil {
-		return nil, nil, err
-	}
-	body, err := encode(m)
-	if err != nil {
-		return nil, nil, errors.New("the message cannot be encoded")
-	}
+// request is the request without body and signature.
+func (s *httpSender) request(m reminder.Message) *http.Request {
 	r := &http.Request{Method: s.method, URL: s.url, Host: s.url.Host, Header: s.headers.Clone()}
-	describe(r.Header, m, strconv.Itoa(m.Attempt))
 	r.Header.Set("Idempotency-Key", m.ID)
-	sign(r.Header, keys, m.ID, s.now(), body)
-	return r, body, nil
+	describe(r.Header, m)
+	return r
 }
 
 // signingKeys is the keys of the Secret; none only where that is allowed.
@@ -160,15 +158,7 @@ func parseHeaders(configured []reminder.HTTPHeader) (http.Header, error) {
 }
 
 func isReserved(name string) bool {
-	if strings.HasPrefix(name, "Ce-") {
-		return true
-	}
-	for _, r := range reserved {
-		if name == r {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(name, "Ce-") || slices.Contains(reserved, name)
 }
 
 // isToken tells whether s is a token (RFC 9110, section 5.6.2).

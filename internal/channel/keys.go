@@ -87,6 +87,9 @@ func same(a, b fs.FileInfo) bool {
 }
 
 func (r *keyring) read(seen [2]fs.FileInfo) ([]Secret, error) {
+	if seen[0] == nil && seen[1] != nil {
+		return nil, fmt.Errorf("the channel's Secret has %s but no %s", PreviousKeyFile, KeyFile)
+	}
 	var keys []Secret
 	for i, name := range keyFiles() {
 		if seen[i] == nil {
