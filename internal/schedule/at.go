@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
 )
 
 // single is the series of one wall time.
@@ -15,14 +17,14 @@ func (s single) previous(upTo wall) (wall, bool) { return wall(s), upTo >= wall(
 // moment is the source of one instant that was written with its offset, so that no zone has a say in it.
 type moment struct {
 	at   instant
-	zone *time.Location // for the nominal wall time
+	zone *tzdb.Zone // for the nominal wall time
 }
 
 func (m moment) next(from instant) (hit, bool)     { return m.hit(), from <= m.at }
 func (m moment) previous(upTo instant) (hit, bool) { return m.hit(), upTo >= m.at }
 
 func (m moment) hit() hit {
-	return hit{at: m.at, wall: wall(m.at) + offsetOf(time.Unix(int64(m.at), 0).In(m.zone))}
+	return hit{at: m.at, wall: wallAt(m.zone, m.at)}
 }
 
 // setAt makes the schedule one of a single time, and refuses a time that policy or bounds would drop.
@@ -39,7 +41,7 @@ func (s *Schedule) setAt(spec Spec) *FieldError {
 	h, ok := s.source.next(minInstant)
 	switch {
 	case !ok && spec.Gap == GapSkip:
-		return whole("at", spec.At, "this can never occur: the clocks of "+s.zoneName+" skip it, and dst.gap Skip drops it", "write another time or another policy")
+		return whole("at", spec.At, "this can never occur: the clocks of "+s.zone.String()+" skip it, and dst.gap Skip drops it", "write another time or another policy")
 	case !ok:
 		return whole("at", spec.At, "this is outside the years 1 to 9999 in UTC", "write an earlier time")
 	case h.at >= s.end:

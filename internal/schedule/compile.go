@@ -25,7 +25,7 @@ func compile(s Spec) (*Schedule, *FieldError) {
 	if err != nil {
 		return nil, err
 	}
-	schedule := &Schedule{zone: zone, zoneName: zone.String(), warnings: zoneWarnings(s.TimeZone)}
+	schedule := &Schedule{zone: zone, warnings: zoneWarnings(s.TimeZone)}
 	if err := schedule.setBounds(s); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package schedule
 
-import "time"
+import (
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
+)
 
 const (
 	// MinEvery is the shortest Spec.Every that is accepted.
@@ -13,10 +17,10 @@ const (
 type every struct {
 	origin instant
 	step   instant
-	zone   *time.Location // for the nominal wall times
+	zone   *tzdb.Zone // for the nominal wall times
 }
 
-func compileEvery(s Spec, zone *time.Location) (*every, *FieldError) {
+func compileEvery(s Spec, zone *tzdb.Zone) (*every, *FieldError) {
 	switch value := s.Every.String(); {
 	case s.Every < MinEvery:
 		return nil, whole("every", value, "an interval of "+short(s.Every)+" is shorter than "+short(MinEvery), "write 1s or more, such as 36h")
@@ -47,5 +51,5 @@ func (e *every) previous(upTo instant) (hit, bool) {
 }
 
 func (e *every) hit(at instant) hit {
-	return hit{at: at, wall: wall(at) + offsetOf(time.Unix(int64(at), 0).In(e.zone))}
+	return hit{at: at, wall: wallAt(e.zone, at)}
 }

@@ -1,39 +1,29 @@
 package schedule
 
-import (
-	"math"
-	"time"
-)
+import "github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
 
 // period is a stretch of real time during which a zone keeps one offset from UTC, and the offsets on its two sides.
 type period struct {
 	start, end instant // start <= instant < end
 	offset     wall    // wall time minus real time, in seconds
-	before     wall    // the offset before start; equal to offset if there was none
-	after      wall    // the offset from end on; equal to offset if there is none
+	before     wall    // the offset before start; equal to offset if it never changed before
+	after      wall    // the offset from end on; equal to offset if it never changes again
 }
 
-// periodAt returns the period of zone that holds at.
-func periodAt(zone *time.Location, at instant) period {
-	t := time.Unix(int64(at), 0).In(zone)
-	offset := offsetOf(t)
-	p := period{start: math.MinInt64 / 2, end: math.MaxInt64 / 2, offset: offset, before: offset, after: offset}
-	start, end := t.ZoneBounds()
-	if !start.IsZero() {
-		p.start = instant(start.Unix())
-		p.before = offsetOf(start.Add(-time.Second))
+// periodAt returns the period of a zone that holds an instant.
+func periodAt(zone *tzdb.Zone, at instant) period {
+	s := zone.Span(int64(at))
+	return period{
+		start:  instant(s.Start),
+		end:    instant(s.End),
+		offset: wall(s.Offset),
+		before: wall(s.Before),
+		after:  wall(s.After),
 	}
-	if !end.IsZero() {
-		p.end = instant(end.Unix())
-		p.after = offsetOf(end)
-	}
-	return p
 }
 
-func offsetOf(t time.Time) wall {
-	_, seconds := t.Zone()
-	return wall(seconds)
-}
+// wallAt returns what the clocks of a zone show at an instant.
+func wallAt(zone *tzdb.Zone, at instant) wall { return periodAt(zone, at).wall(at) }
 
 // wall returns what the clocks show at an instant of the period.
 func (p period) wall(at instant) wall { return wall(at) + p.offset }

@@ -1,6 +1,10 @@
 package schedule
 
-import "time"
+import (
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
+)
 
 // walls is an ascending series of nominal wall times: the part of a schedule that knows nothing of zones.
 type walls interface {
@@ -16,7 +20,7 @@ type walls interface {
 // come out in order and no instant comes out twice, whatever the clocks do in between.
 type resolver struct {
 	walls   walls
-	zone    *time.Location
+	zone    *tzdb.Zone
 	gap     GapPolicy
 	overlap OverlapPolicy
 }

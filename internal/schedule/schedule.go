@@ -4,13 +4,14 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
 )
 
 // Schedule is a compiled Spec. It is immutable and safe for concurrent use.
 type Schedule struct {
 	source   source
-	zone     *time.Location
-	zoneName string
+	zone     *tzdb.Zone
 	start    instant // first instant that counts
 	end      instant // first instant that does not count any more
 	warnings []string
@@ -84,10 +85,10 @@ func (s *Schedule) Previous(before time.Time) (Occurrence, bool) {
 }
 
 // Zone returns the canonical name of the schedule's zone, "UTC" if it has none.
-func (s *Schedule) Zone() string { return s.zoneName }
+func (s *Schedule) Zone() string { return s.zone.String() }
 
 // Location returns the schedule's zone, for showing times to people.
-func (s *Schedule) Location() *time.Location { return s.zone }
+func (s *Schedule) Location() *time.Location { return s.zone.Location }
 
 // Warnings returns what is allowed but probably not meant, one sentence each, in a stable order.
 func (s *Schedule) Warnings() []string { return slices.Clone(s.warnings) }

@@ -37,24 +37,24 @@ func ResolveZone(name string) (zone *time.Location, canonical string, err error)
 	if refusal != nil {
 		return nil, "", refusal
 	}
-	return found, found.String(), nil
+	return found.Location, found.String(), nil
 }
 
 // compileZone is resolveZone for a Spec, where no zone means UTC.
-func compileZone(name string) (*time.Location, *FieldError) {
+func compileZone(name string) (*tzdb.Zone, *FieldError) {
 	if name == "" {
-		return time.UTC, nil
+		return tzdb.UTC, nil
 	}
 	return resolveZone(name)
 }
 
 const factory = "Factory"
 
-func resolveZone(name string) (*time.Location, *FieldError) {
+func resolveZone(name string) (*tzdb.Zone, *FieldError) {
 	canonical, known := tzdb.Canonical(name)
 	switch {
 	case strings.EqualFold(name, "UTC"), canonical == "Etc/UTC":
-		return time.UTC, nil
+		return tzdb.UTC, nil
 	case !known || name == factory:
 		return nil, refuseZone(name)
 	}

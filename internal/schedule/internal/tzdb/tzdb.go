@@ -39,12 +39,12 @@ type database struct {
 	version   string
 	names     []string
 	canonical map[string]string
-	zones     map[string]func() (*time.Location, error)
+	zones     map[string]func() (*Zone, error)
 }
 
 // load reads the list of names and the directory of zones, once; a zone itself is read when it is first asked for.
 var load = sync.OnceValue(func() *database {
-	db := &database{canonical: map[string]string{}, zones: map[string]func() (*time.Location, error){}}
+	db := &database{canonical: map[string]string{}, zones: map[string]func() (*Zone, error){}}
 	for line := range strings.Lines(namesText) {
 		db.addName(strings.TrimSuffix(line, "\n"))
 	}
@@ -53,7 +53,7 @@ var load = sync.OnceValue(func() *database {
 		panic("tzdb: embedded zoneinfo.zip: " + err.Error()) // the build is broken; a test opens every zone
 	}
 	for _, file := range archive.File {
-		db.zones[file.Name] = sync.OnceValues(func() (*time.Location, error) { return readZone(file) })
+		db.zones[file.Name] = sync.OnceValues(func() (*Zone, error) { return readZone(file) })
 	}
 	return db
 })
@@ -71,7 +71,7 @@ func (db *database) addName(line string) {
 	db.canonical[name] = target
 }
 
-func readZone(file *zip.File) (*time.Location, error) {
+func readZone(file *zip.File) (*Zone, error) {
 	r, err := file.Open()
 	if err != nil {
 		return nil, fmt.Errorf("open zone %s: %w", file.Name, err)
@@ -81,11 +81,18 @@ func readZone(file *zip.File) (*time.Location, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read zone %s: %w", file.Name, err)
 	}
-	return time.LoadLocationFromTZData(file.Name, data)
+	location, err := time.LoadLocationFromTZData(file.Name, data)
+	if err != nil {
+		return nil, err
+	}
+	return newZone(location), nil
 }
 
+// UTC is the zone without changes.
+var UTC = &Zone{Location: time.UTC}
+
 // Load returns the zone that name is or links to; its String is the canonical name. Each zone is read once and shared.
-func Load(name string) (*time.Location, error) {
+func Load(name string) (*Zone, error) {
 	db := load()
 	zone, ok := db.zones[db.canonical[name]]
 	if !ok {
