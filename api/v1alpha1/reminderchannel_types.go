@@ -11,10 +11,10 @@ type ChannelType string
 
 // Values of ChannelType.
 const (
-	ChannelHTTP ChannelType = "HTTP"
-	ChannelSMTP ChannelType = "SMTP"
-	ChannelNATS ChannelType = "NATS"
-	ChannelLog  ChannelType = "Log"
+	ChannelTypeHTTP ChannelType = "HTTP"
+	ChannelTypeSMTP ChannelType = "SMTP"
+	ChannelTypeNATS ChannelType = "NATS"
+	ChannelTypeLog  ChannelType = "Log"
 )
 
 // Idempotency says whether the receiver recognises a reminder that it has had before.
