@@ -117,8 +117,8 @@ type RetrySpec struct {
 	// +optional
 	Factor *intstr.IntOrString `json:"factor,omitempty"`
 
-	// maxDelay bounds each wait, such as 15m. 1s to 24h, not shorter than initialDelay. Default 15m, where delays is not
-	// set.
+	// maxDelay bounds each wait, such as 15m. 1s to 24h, not shorter than initialDelay. Default 15m, or initialDelay where
+	// that is longer; where delays is not set.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
