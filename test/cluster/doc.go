@@ -16,8 +16,8 @@
 // stops them).
 //
 // There is no controller-manager and no scheduler: nothing collects the
-// objects of a deleted owner, nothing empties a deleted namespace, and pods
-// are never made. The programs come from hack/kube and from the module graph,
+// objects of a deleted owner, nothing empties a deleted namespace, aggregated
+// roles such as view and edit stay empty, and pods are never made. The programs come from hack/kube and from the module graph,
 // built once per machine. On a machine that has none of them yet the first
 // start takes many minutes, more than a test's timeout: run hack/kube/build.sh
 // before the tests.
