@@ -14,6 +14,10 @@ type single wall
 func (s single) next(from wall) (wall, bool)     { return wall(s), from <= wall(s) }
 func (s single) previous(upTo wall) (wall, bool) { return wall(s), upTo >= wall(s) }
 
+func (s single) each(from, upTo wall, yield func(wall) bool) bool {
+	return wall(s) < from || wall(s) > upTo || yield(wall(s))
+}
+
 // moment is the source of one instant that was written with its offset, so that no zone has a say in it.
 type moment struct {
 	at   instant
@@ -22,6 +26,8 @@ type moment struct {
 
 func (m moment) next(from instant) (hit, bool)     { return m.hit(), from <= m.at }
 func (m moment) previous(upTo instant) (hit, bool) { return m.hit(), upTo >= m.at }
+
+func (m moment) each(from, upTo instant, yield func(hit) bool) { eachByNext(m, from, upTo, yield) }
 
 func (m moment) hit() hit {
 	return hit{at: m.at, wall: wallAt(m.zone, m.at)}
@@ -36,11 +42,11 @@ func (s *Schedule) setAt(spec Spec) *FieldError {
 	if written.absolute {
 		s.source = moment{at: instant(written.time.Unix()), zone: s.zone}
 	} else {
-		s.resolve(single(written.time.Unix()), spec.Gap, spec.Overlap)
+		s.source = s.resolved(single(written.time.Unix()))
 	}
 	h, ok := s.source.next(minInstant)
 	switch {
-	case !ok && spec.Gap == GapSkip:
+	case !ok && s.gap == GapSkip:
 		return whole("at", spec.At, "this can never occur: the clocks of "+s.zone.String()+" skip it, and dst.gap Skip drops it", "write another time or another policy")
 	case !ok:
 		return whole("at", spec.At, "this is outside the years 1 to 9999 in UTC", "write an earlier time")

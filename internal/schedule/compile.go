@@ -25,7 +25,12 @@ func compile(s Spec) (*Schedule, *FieldError) {
 	if err != nil {
 		return nil, err
 	}
-	schedule := &Schedule{zone: zone, warnings: zoneWarnings(s.TimeZone)}
+	schedule := &Schedule{
+		zone:     zone,
+		gap:      orDefault(s.Gap, GapShift),
+		overlap:  orDefault(s.Overlap, OverlapFirst),
+		warnings: zoneWarnings(s.TimeZone),
+	}
 	if err := schedule.setBounds(s); err != nil {
 		return nil, err
 	}
@@ -115,9 +120,9 @@ func (s *Schedule) setEvery(spec Spec) *FieldError {
 	return nil
 }
 
-// resolve sets the source of a schedule whose times are wall times.
-func (s *Schedule) resolve(w walls, gap GapPolicy, overlap OverlapPolicy) {
-	s.source = &resolver{walls: w, zone: s.zone, gap: orDefault(gap, GapShift), overlap: orDefault(overlap, OverlapFirst)}
+// resolved is the source of a schedule whose times are wall times.
+func (s *Schedule) resolved(w walls) *resolver {
+	return &resolver{walls: w, zone: s.zone, gap: s.gap, overlap: s.overlap}
 }
 
 func orDefault[T comparable](value, fallback T) T {

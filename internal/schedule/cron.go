@@ -54,6 +54,36 @@ func (c *cron) previous(upTo wall) (wall, bool) {
 	return midnight + wall(last)*wallMinute, ok
 }
 
+// each implements walls, a day at a time.
+func (c *cron) each(from, upTo wall, yield func(wall) bool) bool {
+	for w, ok := c.next(from); ok && w <= upTo; {
+		midnight := w.midnight()
+		if !c.eachInDay(w, min(upTo, midnight+wallDay-1), yield) {
+			return false
+		}
+		w, ok = c.next(midnight + wallDay)
+	}
+	return true
+}
+
+// eachInDay is each within one day, which matches.
+func (c *cron) eachInDay(from, upTo wall, yield func(wall) bool) bool {
+	hour := from - from%wallHour
+	minutes := c.minutes >> (from % wallHour / wallMinute) << (from % wallHour / wallMinute)
+	for ; hour <= upTo; hour, minutes = hour+wallHour, c.minutes {
+		if c.hours>>((hour-hour.midnight())/wallHour)&1 == 0 {
+			continue
+		}
+		for ; minutes != 0; minutes &= minutes - 1 {
+			w := hour + wall(bits.TrailingZeros64(minutes))*wallMinute
+			if w > upTo || !yield(w) {
+				return w > upTo
+			}
+		}
+	}
+	return true
+}
+
 func ceilMinute(w wall) wall {
 	midnight := w.midnight()
 	return midnight + (w-midnight+wallMinute-1)/wallMinute*wallMinute

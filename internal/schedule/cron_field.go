@@ -146,7 +146,7 @@ func (r *fieldRule) stepHint(lo int) string {
 func (r *fieldRule) parseValue(value token) (int, *fault) {
 	if n, ok := number(value.text); ok {
 		if n < r.lo || n > r.hi {
-			return 0, value.fault(fmt.Sprintf("%s is not a %s", value.text, r.name), r.rangeHint(n))
+			return 0, value.fault(fmt.Sprintf("%s is not a valid %s", value.text, r.name), r.rangeHint(n))
 		}
 		return n, nil
 	}

@@ -18,12 +18,12 @@ func (s *Schedule) setCron(spec Spec) *FieldError {
 		return f.in("cron", spec.Cron)
 	}
 	s.warnings = append(s.warnings, c.warnings(spec)...)
+	source := s.resolved(c)
 	if c.interval {
 		// Counting hours goes through both passes of a repeated hour, and has nothing to shift.
-		s.resolve(c, GapSkip, OverlapBoth)
-	} else {
-		s.resolve(c, spec.Gap, spec.Overlap)
+		source.gap, source.overlap = GapSkip, OverlapBoth
 	}
+	s.source = source
 	s.warnEmpty(spec)
 	return nil
 }
@@ -113,7 +113,7 @@ func splitFields(text string) []token {
 func wrongCount(fields []token) *fault {
 	if len(fields) < len(cronFields) {
 		missing := cronFields[len(fields)]
-		reason := fmt.Sprintf("%d fields, and five are needed: the %s is missing", len(fields), missing.name)
+		reason := fmt.Sprintf("%d of five fields: the %s is missing", len(fields), missing.name)
 		last := fields[len(fields)-1]
 		return &fault{pos: last.pos + len(last.text), reason: reason, hint: cronExample}
 	}
@@ -136,7 +136,7 @@ func parseFields(fields []token, match DayMatch) (*cron, *fault) {
 	}
 	c := assemble(sets, match)
 	if !c.everMatches() {
-		return nil, fields[2].fault("this can never occur: "+neverReason(c, sets), "write a date that exists")
+		return nil, fields[2].fault("this can never occur: "+neverReason(c), "write a date that exists")
 	}
 	return c, nil
 }
@@ -164,18 +164,20 @@ func assemble(sets [5]fieldSet, match DayMatch) *cron {
 }
 
 // neverReason names the longest month that the expression allows, or the combination of the day fields.
-func neverReason(c *cron, sets [5]fieldSet) string {
+func neverReason(c *cron) string {
 	longest, month := 0, time.January
 	for m := time.January; m <= time.December; m++ {
 		if n := daysIn(2000, m); c.months>>m&1 == 1 && n > longest {
 			longest, month = n, m
 		}
 	}
-	if sets[2].bits>>(longest+1) == 0 || sets[2].bits&(2<<longest-1) != 0 {
+	existing := uint32(2)<<longest - 1
+	switch {
+	case c.days.month == 0 || c.days.month&existing != 0:
 		return "no day matches both day fields"
-	}
-	if c.months&(c.months-1) == 0 {
+	case c.months&(c.months-1) == 0:
 		return fmt.Sprintf("%s has at most %d days", month, longest)
+	default:
+		return fmt.Sprintf("the months have at most %d days", longest)
 	}
-	return fmt.Sprintf("the months have at most %d days", longest)
 }

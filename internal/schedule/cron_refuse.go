@@ -24,7 +24,7 @@ func refuseZonePrefix(first token) *fault {
 func (r *fieldRule) refuseForeign(element token) *fault {
 	switch text := element.text; {
 	case text == "":
-		return element.fault(fmt.Sprintf("an empty element in the %s", r.name), "write a value, or remove the comma")
+		return element.fault(fmt.Sprintf("the %s has an empty element", r.name), "write a value, or remove the comma")
 	case strings.HasPrefix(text, "?"):
 		return element.fault("? is of another dialect", "write *")
 	case text[0] == 'H' && (len(text) == 1 || text[1] == '/' || text[1] == '('):
@@ -66,9 +66,9 @@ func (r *fieldRule) rangeHint(n int) string {
 // notAValue refuses text that is neither a number nor a name, and looks for a name that begins alike.
 func (r *fieldRule) notAValue(value token) *fault {
 	if value.text == "" {
-		return value.fault(fmt.Sprintf("a %s is missing", r.name), fmt.Sprintf("write %d to %d", r.lo, r.hi))
+		return value.fault(fmt.Sprintf("a value of the %s is missing", r.name), fmt.Sprintf("write %d to %d", r.lo, r.hi))
 	}
-	reason := fmt.Sprintf("%q is not a %s", shown(value.text), r.name)
+	reason := fmt.Sprintf("%q is not a valid %s", shown(value.text), r.name)
 	for _, name := range r.names {
 		if len(value.text) > len(name) && strings.EqualFold(value.text[:len(name)], name) {
 			return value.fault(reason, "write "+name)

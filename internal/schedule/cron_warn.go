@@ -17,7 +17,7 @@ func (c *cron) warnings(spec Spec) []string {
 	var warnings []string
 	if c.dense() {
 		n := bits.OnesCount64(c.minutes) * bits.OnesCount32(c.hours)
-		warnings = append(warnings, fmt.Sprintf("%d occurrences on each matching day, minute by minute: for one an hour write 0 as the minute", n))
+		warnings = append(warnings, fmt.Sprintf("%d occurrences on each matching day, minute by minute: for one an hour write 0 in the minute field", n))
 	}
 	if spec.DayMatch != DayMatchAll && !c.days.both {
 		warnings = append(warnings, "both day fields are restricted: a day that matches either is taken, as crontab(5) has it; for days that match both set dayMatch: All")

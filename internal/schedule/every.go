@@ -50,6 +50,8 @@ func (e *every) previous(upTo instant) (hit, bool) {
 	return e.hit(e.origin + (upTo-e.origin)/e.step*e.step), true
 }
 
+func (e *every) each(from, upTo instant, yield func(hit) bool) { eachByNext(e, from, upTo, yield) }
+
 func (e *every) hit(at instant) hit {
 	return hit{at: at, wall: wallAt(e.zone, at)}
 }

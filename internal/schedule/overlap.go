@@ -8,7 +8,7 @@ func (r *resolver) nextShown(p period, from instant) (hit, bool) {
 	if !ok || w >= end {
 		return hit{}, false
 	}
-	return p.hit(w), true
+	return p.clock().hit(w), true
 }
 
 // previousShown returns the last hit not after upTo whose wall time the clocks show in period p.
@@ -18,7 +18,7 @@ func (r *resolver) previousShown(p period, upTo instant) (hit, bool) {
 	if !ok || w < begin {
 		return hit{}, false
 	}
-	return p.hit(w), true
+	return p.clock().hit(w), true
 }
 
 // taken returns the wall times of p that count: begin <= wall < end. First leaves out the second pass at the start of a
@@ -34,12 +34,24 @@ func (r *resolver) taken(p period) (begin, end wall) {
 	return begin, end
 }
 
-func (p period) hit(w wall) hit {
-	h := hit{at: instant(w - p.offset), wall: w}
+// clock is what it takes to read a period's wall times: fixed for the period, so that long runs look it up once.
+type clock struct {
+	offset       wall
+	repeatsUntil wall
+	repeatedFrom wall
+}
+
+func (p period) clock() clock {
+	return clock{offset: p.offset, repeatsUntil: p.repeatsUntil(), repeatedFrom: p.repeatedFrom()}
+}
+
+// hit returns what a wall time stands for that the clock shows.
+func (c clock) hit(w wall) hit {
+	h := hit{at: instant(w - c.offset), wall: w}
 	switch {
-	case w < p.repeatsUntil():
+	case w < c.repeatsUntil:
 		h.note.Kind = NoteSecondPass
-	case w >= p.repeatedFrom():
+	case w >= c.repeatedFrom:
 		h.note.Kind = NoteFirstPass
 	}
 	return h

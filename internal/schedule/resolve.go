@@ -12,6 +12,8 @@ type walls interface {
 	next(from wall) (wall, bool)
 	// previous returns the last wall time that is not after upTo, or false if there is none.
 	previous(upTo wall) (wall, bool)
+	// each yields all wall times from one to another, both included, and says whether yield wanted more.
+	each(from, upTo wall, yield func(wall) bool) bool
 }
 
 // resolver turns wall times into instants: the one place where a zone's clocks meet a schedule.
@@ -65,6 +67,40 @@ func (r *resolver) previous(upTo instant) (hit, bool) {
 		upTo = min(p.start-1, instant(w)+reach)
 	}
 	return hit{}, false
+}
+
+// each yields all hits from one instant to another, both included.
+func (r *resolver) each(from, upTo instant, yield func(hit) bool) {
+	for from <= upTo {
+		p := periodAt(r.zone, from)
+		if !r.eachIn(p, from, min(upTo, p.end-1), yield) {
+			return
+		}
+		w, ok := r.walls.next(wall(p.end) - reach)
+		if !ok {
+			return
+		}
+		from = max(p.end, instant(w)-reach)
+	}
+}
+
+// eachIn is each within one period. Only at its start may hits of missing times lie among those of shown ones.
+func (r *resolver) eachIn(p period, from, upTo instant, yield func(hit) bool) bool {
+	mixedUntil := p.start + instant(p.firstWall()-p.gapStart())
+	for from < mixedUntil && from <= upTo {
+		h, ok := r.nextIn(p, from)
+		if !ok || h.at > upTo {
+			return true
+		}
+		if !yield(h) {
+			return false
+		}
+		from = h.at + 1
+	}
+	begin, end := r.taken(p)
+	begin, end = max(p.wall(from), begin), min(p.wall(upTo)+1, end)
+	c := p.clock()
+	return begin >= end || r.walls.each(begin, end-1, func(w wall) bool { return yield(c.hit(w)) })
 }
 
 // nextIn returns the first hit of period p that is not before from, an instant of p.

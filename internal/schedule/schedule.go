@@ -12,6 +12,8 @@ import (
 type Schedule struct {
 	source   source
 	zone     *tzdb.Zone
+	gap      GapPolicy
+	overlap  OverlapPolicy
 	start    instant // first instant that counts
 	end      instant // first instant that does not count any more
 	warnings []string
@@ -23,6 +25,15 @@ type source interface {
 	next(from instant) (hit, bool)
 	// previous returns the last hit not after upTo, or false if there is none down to minInstant.
 	previous(upTo instant) (hit, bool)
+	// each yields all hits from one instant to another, both included, until yield wants no more.
+	each(from, upTo instant, yield func(hit) bool)
+}
+
+// eachByNext implements source.each where going from one hit to the next costs little.
+func eachByNext(s source, from, upTo instant, yield func(hit) bool) {
+	for h, ok := s.next(from); ok && h.at <= upTo && yield(h); {
+		h, ok = s.next(h.at + 1)
+	}
 }
 
 // minInstant and maxInstant bound everything: years 1 to 9999, what RFC 3339 can write.
@@ -62,15 +73,9 @@ func (s *Schedule) from(from instant) (Occurrence, bool) {
 
 // Between returns the occurrences with from < Due <= to in order, one after the other, without collecting them.
 func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
-	last := min(clamp(to), s.end-1)
+	first, last := max(clamp(from)+1, s.start), min(clamp(to), s.end-1)
 	return func(yield func(Occurrence) bool) {
-		for at := max(clamp(from)+1, s.start); at <= last; {
-			h, ok := s.source.next(at)
-			if !ok || h.at > last || !yield(h.occurrence()) {
-				return
-			}
-			at = h.at + 1
-		}
+		s.source.each(first, last, func(h hit) bool { return yield(h.occurrence()) })
 	}
 }
 
@@ -79,6 +84,17 @@ func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
 func (s *Schedule) Previous(before time.Time) (Occurrence, bool) {
 	h, ok := s.source.previous(min(clamp(before), s.end-1))
 	if !ok || h.at < s.start {
+		return Occurrence{}, false
+	}
+	return h.occurrence(), true
+}
+
+// Resolve returns what a wall time means in the schedule's zone by the schedule's policies, whether or not it is one of
+// its occurrences; of two the first. It returns false if the policy drops it. Deadlines at a time of day need it.
+func (s *Schedule) Resolve(w WallTime) (Occurrence, bool) {
+	one := resolver{walls: single(w.w), zone: s.zone, gap: s.gap, overlap: s.overlap}
+	h, ok := one.next(max(instant(w.w)-reach, minInstant))
+	if !ok {
 		return Occurrence{}, false
 	}
 	return h.occurrence(), true

@@ -15,7 +15,8 @@ type (
 
 const (
 	wallMinute wall = 60
-	wallDay    wall = 24 * 60 * wallMinute
+	wallHour        = 60 * wallMinute
+	wallDay         = 24 * wallHour
 )
 
 // wallLayout is the local form of RFC 3339, and of ISO 8601.

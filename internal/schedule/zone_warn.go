@@ -14,8 +14,8 @@ func zoneWarnings(name string) []string {
 		return []string{fmt.Sprintf("%s keeps standard time all year (it is %s): for clocks that change write %s", name, reported(name), place)}
 	}
 	if sign, hours, ok := etcOffset(name); ok {
-		side := map[byte]string{'+': "behind", '-': "ahead of"}[sign]
-		return []string{fmt.Sprintf("%s is %s hours %s UTC: the sign in these names is the opposite of the usual one", name, hours, side)}
+		opposite := map[byte]string{'+': "-", '-': "+"}[sign]
+		return []string{fmt.Sprintf("%s is UTC%s%s: the sign in these names is the opposite of the usual one", name, opposite, hours)}
 	}
 	return nil
 }
