@@ -56,6 +56,19 @@ func (n *ProcessNode) SetRestart(deployment string, on bool) {
 	n.noRestart[deployment] = !on
 }
 
+// SetEnv replaces the options' Env for children that are started or started again from now on.
+func (n *ProcessNode) SetEnv(env ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.options.Env = env
+}
+
+func (n *ProcessNode) env() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.options.Env
+}
+
 // restarts reports whether dead children of a Deployment are started again.
 func (n *ProcessNode) restarts(deployment string) bool {
 	n.mu.Lock()

@@ -176,3 +176,25 @@ func TestStartSaysWhyAServerDoesNotStart(t *testing.T) {
 		t.Errorf("it ended with %v, want the server's own words", err)
 	}
 }
+
+// A state folder that was given outlives its cluster.
+func TestAGivenStateFolderIsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for run := range 2 {
+		c, err := cluster.Start(t.Context(), cluster.Options{Dir: dir, CRDDir: "testdata/crds"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := kubeClient(t, c.Kube.RESTConfig())
+		if run == 0 {
+			err = k.Create(t.Context(), configMap("kept"))
+		} else {
+			err = k.Get(t.Context(), client.ObjectKeyFromObject(configMap("kept")), configMap(""))
+		}
+		c.Stop()
+		if err != nil {
+			t.Fatalf("run %d: %v", run, err)
+		}
+	}
+}

@@ -59,6 +59,7 @@ func playWorker() {
 	flag.Parse()
 	http.HandleFunc("/ready", func(http.ResponseWriter, *http.Request) {})
 	http.HandleFunc("/name", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getenv("POD_NAME")) })
+	http.HandleFunc("/mood", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getenv("MOOD")) })
 	http.HandleFunc("/secret", func(w http.ResponseWriter, _ *http.Request) {
 		data, err := os.ReadFile(*secret)
 		if err != nil {

@@ -123,17 +123,22 @@ func (p *pod) tryStart(ctx context.Context) (*launch, *Process, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	process, err := StartProcess(Command{
+		Name: p.name, Path: p.node.options.Binary, Args: l.args, OnlyEnv: true,
+		Env: p.environment(l), LogFile: p.node.podDir(p.name) + ".log",
+	})
+	return l, process, err
+}
+
+// environment is that of a process that is started now: little of ours, as in a container.
+func (p *pod) environment(l *launch) []string {
 	env := []string{"HOSTNAME=" + p.name}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
-	process, err := StartProcess(Command{
-		Name: p.name, Path: p.node.options.Binary, Args: l.args, OnlyEnv: true,
-		Env: append(append(env, p.node.options.Env...), l.env...), LogFile: p.node.podDir(p.name) + ".log",
-	})
-	return l, process, err
+	return append(append(env, p.node.env()...), l.env...)
 }
 
 // tick looks at the process: whether it is ready, whether it must be started again.
@@ -158,7 +163,7 @@ func (p *pod) tick(ctx context.Context, l *launch) {
 		return
 	}
 	p.started, p.restart = now, 0
-	if err := process.Start(); err != nil {
+	if err := process.StartWithEnv(p.environment(l)...); err != nil {
 		p.node.logf("%v", err)
 		return
 	}

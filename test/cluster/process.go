@@ -53,6 +53,19 @@ func StartProcess(c Command) (*Process, error) {
 func (p *Process) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.start()
+}
+
+// StartWithEnv is like Start, but with other variables than the Command's Env
+// from now on: without the failpoint that ended the last run, say.
+func (p *Process) StartWithEnv(env ...string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.command.Env = env
+	return p.start()
+}
+
+func (p *Process) start() error {
 	if p.run != nil && !p.run.hasEnded() {
 		return fmt.Errorf("start %s: it runs already as process %d", p.command.Name, p.run.cmd.Process.Pid)
 	}

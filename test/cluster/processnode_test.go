@@ -52,7 +52,7 @@ func startNode(t *testing.T, c *cluster.Cluster) *cluster.ProcessNode {
 	t.Helper()
 	n, err := cluster.StartProcessNode(t.Context(), cluster.ProcessNodeOptions{
 		Config: c.Kube.RESTConfig(), Namespace: "default", Selector: "app=worker", Binary: os.Args[0],
-		Env: []string{roleEnv + "=worker"}, Log: t.Output(),
+		Env: []string{roleEnv + "=worker", "MOOD=worse"}, Log: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,11 @@ func killOne(t *testing.T, k client.Client, n *cluster.ProcessNode) {
 		t.Error("the child came back")
 	}
 	n.SetRestart("worker", true)
+	n.SetEnv(roleEnv+"=worker", "MOOD=better")
 	waitReady(t, n, k, 2)
+	if diff := cmp.Diff([]string{"better", "worse"}, ask(t, n, "/mood")); diff != "" {
+		t.Errorf("the moods after a restart of the first (-want +got):\n%s", diff)
+	}
 }
 
 // replaceTemplate rolls out workers that do not end by SIGTERM, and scales down.

@@ -36,13 +36,13 @@ var boxes = map[string][]string{
 }
 
 func main() {
-	// Children die with the thread that started them (see sysproc_linux.go): let it be the main one.
+	// Children die with the thread that started them (see childAttr): let it be the main one.
 	runtime.LockOSThread()
 	box := flag.String("box", "kubebox", "which main under cmd/ to build")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bin, err := run(ctx, *box)
+	bin, err := run(withParent(ctx), *box)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kubebuild:", err)
 		os.Exit(1)
@@ -79,7 +79,7 @@ func run(ctx context.Context, box string) (string, error) {
 	if hasPrograms(filepath.Join(final, "bin"), programs) { // built while we waited
 		return filepath.Join(final, "bin"), nil
 	}
-	return filepath.Join(final, "bin"), install(withParent(ctx), in, programs, final)
+	return filepath.Join(final, "bin"), install(ctx, in, programs, final)
 }
 
 // install builds into a folder beside final and moves it there in one step.
@@ -143,9 +143,9 @@ func goCommand(ctx context.Context, in inputs, verb string, args ...string) *exe
 	args = append([]string{verb, "-trimpath", "-buildvcs=false", "-ldflags", in.ldflags()}, args...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/"+in.box)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	cmd.SysProcAttr = dieWithParent()
+	// The compilers and the linker are its children, in the same group.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.SysProcAttr = childAttr()
 	return cmd
 }
 

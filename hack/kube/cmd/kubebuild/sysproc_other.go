@@ -4,6 +4,6 @@ package main
 
 import "syscall"
 
-// dieWithParent has no means on this system: an interrupted build still ends
-// its children, one that was killed does not.
-func dieWithParent() *syscall.SysProcAttr { return nil }
+// childAttr gives a child a process group of its own, so that its whole tree
+// can be ended.
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
