@@ -22,7 +22,7 @@ type HTTPChannel struct {
 	// +kubebuilder:validation:Pattern=`^https?://[^\x00-\x20\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://') && isURL(self) && url(self).getHostname() != ''",message="url is an absolute http or https URL with a host, such as https://notify.example.com/reminders"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="url holds no user name or password: put credentials in the Secret"
-	// +kubebuilder:validation:XValidation:rule="!isURL(self) || url(self).getPort() == '' || (url(self).getPort().matches('^[0-9]{1,5}$') && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535)",message="the port of url is a number from 1 to 65535"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*:(0*|0*[1-9][0-9]{5,}|6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})([/?#]|$)')",message="the port of url is a number from 1 to 65535"
 	// +required
 	URL string `json:"url"`
 

@@ -79,7 +79,7 @@ type ReminderChannelSpec struct {
 	// +kubebuilder:validation:Pattern=`^https?://[^\x00-\x20\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://') && isURL(self) && url(self).getHostname() != ''",message="reconcileURL is an absolute http or https URL with a host, such as https://notify.example.com/reminders"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="reconcileURL holds no user name or password: put credentials in the Secret"
-	// +kubebuilder:validation:XValidation:rule="!isURL(self) || url(self).getPort() == '' || (url(self).getPort().matches('^[0-9]{1,5}$') && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535)",message="the port of reconcileURL is a number from 1 to 65535"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*:(0*|0*[1-9][0-9]{5,}|6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})([/?#]|$)')",message="the port of reconcileURL is a number from 1 to 65535"
 	// +optional
 	ReconcileURL string `json:"reconcileURL,omitempty"`
 
@@ -229,7 +229,7 @@ type ReminderChannelStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=rchan,categories=reminders
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="the name of a ReminderChannel has at most 63 characters",fieldPath=".metadata.name"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="the name of a ReminderChannel has at most 63 characters",fieldPath=".metadata"
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`,description="The kind of the channel"
 // +kubebuilder:printcolumn:name="Workers",type=integer,JSONPath=`.status.workers`,description="Live workers"
 // +kubebuilder:printcolumn:name="Backlog",type=integer,JSONPath=`.status.backlog`,description="Due reminders that no worker has taken yet"
