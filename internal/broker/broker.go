@@ -66,7 +66,8 @@ type Broker struct {
 	options Options
 	conn    *nats.Conn
 	js      jetstream.JetStream
-	ready   atomic.Pointer[error] // what Ensure found last; nil before the first
+	ready   atomic.Pointer[error]     // what Ensure found last; nil before the first
+	created atomic.Pointer[time.Time] // when the jobs stream was made, as of then
 }
 
 // partition is the only one of this version; names and subjects carry it so
@@ -146,6 +147,15 @@ func (b *Broker) ensure(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Incarnation is when the jobs stream was created, as of the last Ensure. When it
+// changes, every message schedule planned before is gone.
+func (b *Broker) Incarnation() time.Time {
+	if at := b.created.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 // Ready answers nil when the connection stands and the last Ensure was content;

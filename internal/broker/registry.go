@@ -32,6 +32,18 @@ func (r *Registry) Schedule(ctx context.Context, namespace, name string) (remind
 	return read[reminder.Schedule](ctx, r.bucket, scheduleKey(namespace, name))
 }
 
+// Schedules calls fn with each registered schedule and its revision, also with
+// deleted ones that are still kept.
+func (r *Registry) Schedules(ctx context.Context, fn func(reminder.Schedule, uint64) error) error {
+	return r.each(ctx, "schedule.>", func(e entry) error {
+		s, err := reminder.DecodeEntry[reminder.Schedule](e.value)
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is nobody's to act on
+		}
+		return fn(s, e.revision)
+	})
+}
+
 // PutSchedule stores a schedule's entry by compare-and-set: last is the revision
 // that was read, 0 when there was none. The entry of a deleted schedule is kept
 // for ttl (0: for ever).

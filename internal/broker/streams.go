@@ -118,6 +118,10 @@ func (b *Broker) ensureStream(ctx context.Context, want jetstream.StreamConfig) 
 	if err != nil {
 		return fmt.Errorf("ensure stream %s: %w", want.Name, classify(err))
 	}
+	if want.Name == jobsStream {
+		created := stream.CachedInfo().Created
+		b.created.Store(&created)
+	}
 	if faults := Unsafe(want, stream.CachedInfo().Config); len(faults) > 0 {
 		return fmt.Errorf("stream %s: %s: %w; change it with the nats command, or remove it while no reminder is pending", want.Name, strings.Join(faults, "; "), ErrUnsafe)
 	}

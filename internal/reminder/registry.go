@@ -97,8 +97,10 @@ type Channel struct {
 	AckWait     time.Duration `json:"ackWait"`
 	Lease       time.Duration `json:"lease"`
 	// Concurrency is the largest number of reminders in flight per worker.
-	Concurrency int          `json:"concurrency"`
-	HTTP        *HTTPChannel `json:"http,omitempty"`
+	Concurrency int `json:"concurrency"`
+	// Signed: the channel names a Secret, so that nothing may be sent unsigned.
+	Signed bool         `json:"signed,omitempty"`
+	HTTP   *HTTPChannel `json:"http,omitempty"`
 }
 
 // HTTPChannel configures a channel of type HTTP. The URL may be a credential

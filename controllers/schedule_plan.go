@@ -1,0 +1,268 @@
+package controllers
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/condition"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/delivery"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// progress is what this process has done for a schedule: the spec and epoch that
+// it has applied, and through when it has planned. It is a saving, not a truth:
+// without it the look-ahead window is planned once more, which changes nothing.
+type progress struct {
+	uid        string
+	generation int64
+	epoch      int64
+	// stream is the incarnation of the jobs stream that holds the messages.
+	stream  time.Time
+	through time.Time
+}
+
+// scheduleInput is what a plan is made from.
+type scheduleInput struct {
+	object    *v1alpha1.ReminderSchedule
+	compiled  *schedule.Schedule
+	entry     reminder.Schedule // as registered; zero when it is not
+	done      progress
+	stream    time.Time // the jobs stream's incarnation now
+	lookAhead time.Duration
+	now       time.Time
+}
+
+// schedulePlan is what a pass is to do, in the order of its fields.
+type schedulePlan struct {
+	// entry is what the registry must say; write tells whether it says so not yet.
+	entry reminder.Schedule
+	write bool
+	// withdraw: the messages of all reminders planned so far must go.
+	withdraw bool
+	// settle: records that the entry no longer covers must be cancelled.
+	settle     bool
+	recipients []reminder.Recipient
+	// reminders is what to plan, in order of time.
+	reminders iter.Seq[delivery.Planned]
+	// through is the cursor after that, in the incarnation of the jobs stream that
+	// the plan was made for.
+	through time.Time
+	stream  time.Time
+	// missed says that occurrences were passed over, and which one was taken up.
+	missed missed
+	// wake is when the next pass has something to do; zero for never.
+	wake time.Time
+}
+
+// missed tells what a catch-up found.
+type missed struct {
+	// some: at least one occurrence fell due while nothing was planned and is not
+	// taken up.
+	some bool
+	// taken is the due time of the occurrence that is taken up; zero for none.
+	taken time.Time
+}
+
+// planSchedule decides what a pass does for a valid schedule.
+func planSchedule(in scheduleInput) schedulePlan {
+	p := schedulePlan{recipients: convert.Recipients(in.object), stream: in.stream}
+	p.entry, p.write, p.withdraw = registration(in, p.recipients)
+	current := in.done.uid == p.entry.UID && in.done.generation == p.entry.Generation && in.done.epoch == p.entry.Epoch && in.done.stream.Equal(in.stream)
+	p.settle = !current && (p.write || in.object.Status.ObservedGeneration != in.object.Generation)
+	p.reminders = func(func(delivery.Planned) bool) {}
+	if p.entry.Suspended {
+		p.through = in.now
+		return p
+	}
+	from := plannedFrom(in, p.entry, current)
+	p.through = in.now.Add(in.lookAhead)
+	if from.After(p.through) {
+		p.through = from
+	}
+	due := upcoming(in, from, p.through, &p.missed)
+	p.reminders = func(yield func(delivery.Planned) bool) { fanOut(in.object, p.entry, p.recipients, due, yield) }
+	p.wake = wake(in, p.through)
+	return p
+}
+
+// registration is the entry that the registry must hold, whether it has to be
+// written, and whether messages of an earlier plan may be in the way.
+func registration(in scheduleInput, audience []reminder.Recipient) (entry reminder.Schedule, write, withdraw bool) {
+	have, want := in.entry, convert.Entry(in.object, audience)
+	want.Epoch, want.EditTime, want.ResumeTime = have.Epoch, have.EditTime, have.ResumeTime
+	known := have.Epoch != 0
+	if !known || have.Deleted || have.UID != want.UID || have.PlanHash != want.PlanHash {
+		// From the clock, so that it rises also when the registry was lost.
+		want.Epoch = max(have.Epoch+1, in.now.Unix())
+		want.EditTime, want.ResumeTime = want.CreateTime, time.Time{}
+		if known && have.UID == want.UID && !have.Deleted {
+			want.EditTime = in.now
+		}
+		withdraw = known
+	}
+	if known && have.Suspended && !want.Suspended {
+		want.ResumeTime = in.now
+	}
+	withdraw = withdraw || want.Suspended && !have.Suspended
+	return want, !sameEntry(have, want), withdraw
+}
+
+// sameEntry compares what matters; Retry holds a slice.
+func sameEntry(a, b reminder.Schedule) bool {
+	return !condition.Differs(a, b)
+}
+
+// stale tells whether a newer spec than ours is registered: our cache is behind,
+// or a second operator's is ahead.
+func stale(have reminder.Schedule, obj *v1alpha1.ReminderSchedule) bool {
+	if have.UID == string(obj.UID) {
+		return have.Generation > obj.Generation || have.Deleted
+	}
+	return have.CreateTime.After(obj.CreationTimestamp.Time)
+}
+
+// plannedFrom is where planning starts: behind what this process has planned, or
+// else behind the cursor in status. The cursor is believed for the past only: a
+// record that was lost, or a cursor edited by hand, then heals. Nothing before
+// the creation, the last edit of the time fields or the last resume is missed.
+func plannedFrom(in scheduleInput, entry reminder.Schedule, current bool) time.Time {
+	if current && !in.done.through.IsZero() {
+		return in.done.through
+	}
+	from := entry.CreateTime
+	if in.object.Spec.Schedule.At != "" && in.object.Generation == 1 {
+		from = from.Add(-convert.CatchUpWindow(in.object)) // a one-off may be created a little late
+	}
+	if cursor := in.object.Status.PlannedThroughTime; cursor != nil && cursor.After(from) {
+		from = cursor.UTC()
+	}
+	from = earlier(from, in.now)
+	return later(later(from, entry.EditTime), entry.ResumeTime)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// upcoming are the occurrences to plan: of those that were missed only the
+// latest, if it is inside the catch-up window and its deadline has not passed,
+// and then all up to the end of the look-ahead window.
+func upcoming(in scheduleInput, from, through time.Time, m *missed) iter.Seq[time.Time] {
+	if from.Before(in.now) {
+		*m = latestMissed(in, from)
+	}
+	return func(yield func(time.Time) bool) {
+		if !m.taken.IsZero() && !yield(m.taken) {
+			return
+		}
+		for o := range in.compiled.Between(later(from, in.now), through) {
+			if !yield(o.Due) {
+				return
+			}
+		}
+	}
+}
+
+func latestMissed(in scheduleInput, from time.Time) missed {
+	last, ok := in.compiled.Previous(in.now)
+	if !ok || !last.Due.After(from) {
+		return missed{}
+	}
+	oldest := later(in.now.Add(-convert.CatchUpWindow(in.object)), in.now.Add(-convert.Deadline(in.object)))
+	if !last.Due.After(oldest) {
+		return missed{some: true}
+	}
+	before, ok := in.compiled.Previous(last.Due.Add(-time.Second))
+	return missed{some: ok && before.Due.After(from), taken: last.Due}
+}
+
+// fanOut makes one reminder for each occurrence and active recipient.
+func fanOut(obj *v1alpha1.ReminderSchedule, entry reminder.Schedule, recipients []reminder.Recipient, due iter.Seq[time.Time], yield func(delivery.Planned) bool) {
+	deadline := convert.Deadline(obj)
+	for at := range due {
+		for _, r := range recipients {
+			if !r.Active {
+				continue
+			}
+			key := reminder.Key{Namespace: obj.Namespace, Schedule: obj.Name, Slot: reminder.SlotOf(at), Recipient: r.ID, Channel: entry.Channel}
+			p := delivery.Planned{Key: key, Epoch: entry.Epoch, ReleaseTime: at, DeadlineTime: at.Add(deadline), LateTime: at.Add(convert.LateAfter)}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// wake is when to plan again: half a look-ahead before the first occurrence that
+// is not planned yet, so that one pass plans many.
+func wake(in scheduleInput, through time.Time) time.Time {
+	next, ok := in.compiled.Next(through)
+	if !ok {
+		return time.Time{}
+	}
+	return later(next.Due.Add(-in.lookAhead/2), in.now.Add(time.Second))
+}
+
+// outdated tells why a record is no longer covered by the registered entry and
+// its audience; empty when it is.
+func outdated(r reminder.Record, entry reminder.Schedule, active map[string]bool) reminder.Reason {
+	switch {
+	case entry.Deleted:
+		return reminder.ScheduleDeleted
+	case entry.Suspended:
+		return reminder.Suspended
+	case r.Epoch < entry.Epoch:
+		return reminder.Superseded
+	case !active[r.Key.Recipient]:
+		return reminder.RecipientInactive
+	}
+	return ""
+}
+
+// objections are the reasons why a schedule cannot be planned as it is written;
+// nil when it can. Only an edit helps against them.
+func objections(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel) *condition.Summary {
+	if fields := convert.UnsupportedSchedule(obj); len(fields) > 0 {
+		return stalled(v1alpha1.ReasonNotSupportedYet, "this version does not act on "+convert.Listed(fields)+"; remove it, and nothing is planned until then")
+	}
+	if err := convert.Messages(obj); err != nil {
+		return stalled(v1alpha1.ReasonInvalidSpec, err.Error())
+	}
+	if channel == nil {
+		return nil
+	}
+	if convert.Dedupes(channel) && obj.Spec.Delivery != nil && obj.Spec.Delivery.OnUnknown != "" {
+		return stalled(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.delivery.onUnknown: channel %s deduplicates by key, so that no outcome stays unknown; remove the field", channel.Name))
+	}
+	if window := convert.DedupeWindow(channel); convert.Dedupes(channel) && convert.Deadline(obj) > window {
+		return stalled(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.delivery.deadline: %s is longer than channel %s remembers a key (%s); shorten it, or raise spec.dedupeWindow of the channel if its receiver allows", convert.Deadline(obj), channel.Name, window))
+	}
+	return nil
+}
+
+func stalled(reason, message string) *condition.Summary {
+	s := condition.Stalled(reason, message)
+	return &s
+}
+
+func plural(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + one + "s"
+}

@@ -1,0 +1,101 @@
+package condition
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+)
+
+// Summary is how an object is, in one of four ways.
+type Summary struct {
+	kind    kind
+	reason  string
+	message string
+}
+
+type kind int
+
+const (
+	ready kind = iota
+	waiting
+	stalled
+)
+
+// Ready: the object does what its spec says.
+func Ready(reason, message string) Summary { return Summary{ready, reason, message} }
+
+// Waiting: not yet, and it may come by itself.
+func Waiting(reason, message string) Summary { return Summary{waiting, reason, message} }
+
+// Stalled: only an edit of the object can help.
+func Stalled(reason, message string) Summary { return Summary{stalled, reason, message} }
+
+// IsReady tells whether the summary says Ready.
+func (s Summary) IsReady() bool { return s.kind == ready }
+
+// IsStalled tells whether the summary says Stalled.
+func (s Summary) IsStalled() bool { return s.kind == stalled }
+
+// Reason and Message as they stand in the conditions.
+func (s Summary) Reason() string { return s.reason }
+
+// Message for people.
+func (s Summary) Message() string { return s.message }
+
+// Summarise writes Ready, Reconciling and Stalled for a generation.
+func Summarise(conditions *[]metav1.Condition, generation int64, s Summary) {
+	status := metav1.ConditionFalse
+	if s.kind == ready {
+		status = metav1.ConditionTrue
+	}
+	Set(conditions, generation, v1alpha1.ReadyCondition, status, s.reason, s.message)
+	whileTrue(conditions, generation, v1alpha1.ReconcilingCondition, s, waiting)
+	whileTrue(conditions, generation, v1alpha1.StalledCondition, s, stalled)
+}
+
+func whileTrue(conditions *[]metav1.Condition, generation int64, name string, s Summary, when kind) {
+	if s.kind == when {
+		Set(conditions, generation, name, metav1.ConditionTrue, s.reason, s.message)
+		return
+	}
+	meta.RemoveStatusCondition(conditions, name)
+}
+
+// maxMessage is what the API allows for a condition's message.
+const maxMessage = 1024
+
+// Set writes one condition for a generation.
+func Set(conditions *[]metav1.Condition, generation int64, name string, status metav1.ConditionStatus, reason, message string) {
+	if len(message) > maxMessage {
+		message = message[:maxMessage-3] + "..."
+	}
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: name, Status: status, ObservedGeneration: generation, Reason: reason, Message: message,
+	})
+}
+
+// Check tells what is wrong with the conditions of an object that has settled,
+// for tests: empty when nothing is.
+func Check(conditions []metav1.Condition, generation int64) []string {
+	var faults []string
+	r := meta.FindStatusCondition(conditions, v1alpha1.ReadyCondition)
+	if r == nil {
+		return []string{"Ready is missing"}
+	}
+	for _, c := range conditions {
+		if c.ObservedGeneration != generation {
+			faults = append(faults, c.Type+" speaks of another generation")
+		}
+	}
+	for _, name := range []string{v1alpha1.ReconcilingCondition, v1alpha1.StalledCondition} {
+		c := meta.FindStatusCondition(conditions, name)
+		if c != nil && c.Status != metav1.ConditionTrue {
+			faults = append(faults, name+" is present and not True")
+		}
+		if c != nil && r.Status == metav1.ConditionTrue {
+			faults = append(faults, "Ready and "+name+" are both True")
+		}
+	}
+	return faults
+}

@@ -1,0 +1,69 @@
+package condition
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Writer writes the status of objects of one kind: on change, and at most once
+// per Interval and object. It is safe for concurrent use.
+type Writer struct {
+	Client   client.Client
+	Interval time.Duration
+	Now      func() time.Time
+
+	mu   sync.Mutex
+	last map[types.NamespacedName]time.Time
+}
+
+// Wait is how long a status of this object may not be written yet; 0 when it may.
+func (w *Writer) Wait(name types.NamespacedName) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at, ok := w.last[name]
+	if !ok {
+		return 0
+	}
+	return max(0, w.Interval-w.Now().Sub(at))
+}
+
+// Forget drops what is kept of an object that is gone.
+func (w *Writer) Forget(name types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.last, name)
+}
+
+// Write patches the status of an object when it differs from before. When the
+// last write is too recent it writes nothing and answers how long to wait; the
+// caller comes back then. The patch is refused by the API server when somebody
+// else has changed the object meanwhile.
+func (w *Writer) Write(ctx context.Context, object, before client.Object, changed bool) (time.Duration, error) {
+	if !changed {
+		return 0, nil
+	}
+	name := client.ObjectKeyFromObject(object)
+	if wait := w.Wait(name); wait > 0 {
+		return wait, nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := w.Client.Status().Patch(ctx, object, patch); err != nil {
+		return 0, fmt.Errorf("patch status of %s: %w", name, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last == nil {
+		w.last = map[types.NamespacedName]time.Time{}
+	}
+	w.last[name] = w.Now()
+	return 0, nil
+}
+
+// Differs compares two statuses by value.
+func Differs(a, b any) bool { return !equality.Semantic.DeepEqual(a, b) }

@@ -1,0 +1,83 @@
+package convert
+
+import (
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+)
+
+// margin is what a worker may spend around a submission before the broker takes
+// it for gone, and the broker before another worker may take over.
+const margin = time.Second
+
+// Channel is what workers need to know of a channel. Its durations are ordered:
+// send timeout < ack wait < lease.
+func Channel(obj *v1alpha1.ReminderChannel) reminder.Channel {
+	timeout := sendTimeout(obj)
+	ackWait := 2*timeout + margin
+	return reminder.Channel{
+		SchemaVersion: reminder.RegistryVersion, Namespace: obj.Namespace, Name: obj.Name,
+		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
+		Type: reminder.ChannelType(obj.Spec.Type), Dedupes: Dedupes(obj),
+		SendTimeout: timeout, AckWait: ackWait, Lease: ackWait + timeout/2 + margin,
+		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj),
+	}
+}
+
+// Dedupes tells whether the receiver deduplicates on our key. A Log channel
+// does by its nature: a repeated line names the same key.
+func Dedupes(obj *v1alpha1.ReminderChannel) bool {
+	return obj.Spec.Idempotency == v1alpha1.IdempotencyByKey || obj.Spec.Type == v1alpha1.ChannelTypeLog && obj.Spec.Idempotency == ""
+}
+
+// DedupeWindow is how long the receiver remembers a key.
+func DedupeWindow(obj *v1alpha1.ReminderChannel) time.Duration {
+	return durationOf(obj.Spec.DedupeWindow, v1alpha1.DefaultDedupeWindow)
+}
+
+// Concurrency is the number of reminders in flight per worker.
+func Concurrency(obj *v1alpha1.ReminderChannel) int {
+	if w := obj.Spec.Workers; w != nil && w.Concurrency != nil {
+		return int(*w.Concurrency)
+	}
+	return v1alpha1.DefaultConcurrency
+}
+
+// Replicas is the number of workers.
+func Replicas(obj *v1alpha1.ReminderChannel) int32 {
+	if w := obj.Spec.Workers; w != nil && w.Replicas != nil {
+		return *w.Replicas
+	}
+	return v1alpha1.DefaultReplicas
+}
+
+// SecretName is the Secret with the channel's signing keys; empty for none.
+func SecretName(obj *v1alpha1.ReminderChannel) string {
+	if obj.Spec.HTTP != nil {
+		return obj.Spec.HTTP.SecretName
+	}
+	return ""
+}
+
+func sendTimeout(obj *v1alpha1.ReminderChannel) time.Duration {
+	if obj.Spec.HTTP != nil {
+		return durationOf(obj.Spec.HTTP.Timeout, v1alpha1.DefaultHTTPTimeout)
+	}
+	return v1alpha1.DefaultHTTPTimeout
+}
+
+func httpOf(obj *v1alpha1.ReminderChannel) *reminder.HTTPChannel {
+	h := obj.Spec.HTTP
+	if h == nil {
+		return nil
+	}
+	out := &reminder.HTTPChannel{URL: h.URL, Method: string(h.Method)}
+	for _, header := range h.Headers {
+		out.Headers = append(out.Headers, reminder.HTTPHeader{Name: header.Name, Value: header.Value})
+	}
+	for _, code := range h.SuccessCodes {
+		out.SuccessCodes = append(out.SuccessCodes, int(code))
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package convert
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/message"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// LateAfter is when an acceptance counts as late, while spec.slo is not acted on.
+const LateAfter = v1alpha1.DefaultSLOWithin
+
+var specPath = field.NewPath("spec")
+
+// Schedule compiles the time fields of a schedule. Its error is a field error
+// with the path below spec.schedule.
+func Schedule(obj *v1alpha1.ReminderSchedule) (*schedule.Schedule, error) {
+	s := obj.Spec.Schedule
+	spec := schedule.Spec{
+		Cron: s.Cron, At: s.At, TimeZone: s.TimeZone, DayMatch: schedule.DayMatch(s.DayMatch),
+		Origin: obj.CreationTimestamp.Time, Start: timeOf(s.StartTime), End: timeOf(s.EndTime),
+	}
+	if s.Every != nil {
+		spec.Every = s.Every.Duration
+	}
+	if s.StartTime != nil {
+		spec.Origin = s.StartTime.Time
+	}
+	if s.DST != nil {
+		spec.Gap, spec.Overlap = schedule.GapPolicy(s.DST.Gap), schedule.OverlapPolicy(s.DST.Overlap)
+	}
+	compiled, err := schedule.Compile(spec)
+	var fault *schedule.FieldError
+	if errors.As(err, &fault) {
+		path := specPath.Child("schedule")
+		for part := range strings.SplitSeq(fault.Field, ".") {
+			if part != "" {
+				path = path.Child(part)
+			}
+		}
+		return nil, &invalid{field.Invalid(path, fault.Value, strings.TrimPrefix(fault.Error(), fault.Field+": ")), fault}
+	}
+	return compiled, err
+}
+
+// ErrNeverOccurs: the schedule names no time that exists, such as February 30.
+var ErrNeverOccurs = errors.New("can never occur")
+
+// invalid is a field error that also answers errors.Is for ErrNeverOccurs.
+type invalid struct {
+	shown *field.Error
+	cause *schedule.FieldError
+}
+
+func (e *invalid) Error() string { return e.shown.Error() }
+
+func (e *invalid) Is(target error) bool {
+	return target == ErrNeverOccurs && strings.HasPrefix(e.cause.Reason, "this can never occur")
+}
+
+// Messages compiles the templates once, so that a mistake is found before
+// anything falls due. Its error carries the field's path.
+func Messages(obj *v1alpha1.ReminderSchedule) error {
+	_, err := message.CompileMessage(obj.Spec.Message.Subject, obj.Spec.Message.Body)
+	return err
+}
+
+// Recipients are the addressees of a schedule, in the order of their ids.
+func Recipients(obj *v1alpha1.ReminderSchedule) []reminder.Recipient {
+	all := make([]reminder.Recipient, 0, len(obj.Spec.Recipients))
+	for _, r := range obj.Spec.Recipients {
+		all = append(all, reminder.Recipient{
+			SchemaVersion: reminder.RegistryVersion, ID: r.ID, Address: r.Address, TimeZone: r.TimeZone,
+			Attributes: r.Attributes, Active: r.Active == nil || *r.Active,
+		})
+	}
+	slices.SortFunc(all, func(a, b reminder.Recipient) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Entry is what workers need to know of a schedule, without what only the
+// registry knows: epoch, edit and resume times.
+func Entry(obj *v1alpha1.ReminderSchedule, audience []reminder.Recipient) reminder.Schedule {
+	return reminder.Schedule{
+		SchemaVersion: reminder.RegistryVersion, Namespace: obj.Namespace, Name: obj.Name,
+		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
+		PlanHash: planHash(obj), AudienceHash: hash(audience), Suspended: obj.Spec.Suspend,
+		Channel: obj.Spec.ChannelName, Subject: obj.Spec.Message.Subject, Body: obj.Spec.Message.Body,
+		Retry: retry(obj.Spec.Delivery), OnUnknown: onUnknown(obj.Spec.Delivery),
+	}
+}
+
+// planHash covers the fields that decide which reminders exist and when.
+func planHash(obj *v1alpha1.ReminderSchedule) string {
+	return hash(struct {
+		Schedule v1alpha1.ScheduleSpec
+		Channel  string
+		Identity v1alpha1.Identity
+	}{obj.Spec.Schedule, obj.Spec.ChannelName, obj.Spec.Identity})
+}
+
+func hash(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil { // plain values always encode
+		return err.Error()
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Deadline is how long after its due time a reminder may be submitted.
+func Deadline(obj *v1alpha1.ReminderSchedule) time.Duration {
+	if d := obj.Spec.Delivery; d != nil {
+		return durationOf(d.Deadline, v1alpha1.DefaultDeadline)
+	}
+	return v1alpha1.DefaultDeadline
+}
+
+// CatchUpWindow is how far back a missed occurrence is still taken up.
+func CatchUpWindow(obj *v1alpha1.ReminderSchedule) time.Duration {
+	if c := obj.Spec.CatchUp; c != nil {
+		return durationOf(c.Window, v1alpha1.DefaultCatchUpWindow)
+	}
+	return v1alpha1.DefaultCatchUpWindow
+}
+
+func onUnknown(d *v1alpha1.DeliverySpec) reminder.OnUnknown {
+	if d == nil || d.OnUnknown == "" {
+		return reminder.ParkUnknown
+	}
+	return reminder.OnUnknown(d.OnUnknown)
+}
+
+func retry(d *v1alpha1.DeliverySpec) reminder.Retry {
+	r := reminder.Retry{Attempts: v1alpha1.DefaultAttempts, InitialDelay: v1alpha1.DefaultInitialDelay, Factor: v1alpha1.DefaultFactor, MaxDelay: v1alpha1.DefaultMaxDelay}
+	if d == nil || d.Retry == nil {
+		return r
+	}
+	if d.Retry.Attempts != nil {
+		r.Attempts = int(*d.Retry.Attempts)
+	}
+	for _, delay := range d.Retry.Delays {
+		r.Delays = append(r.Delays, delay.Duration)
+	}
+	r.InitialDelay = durationOf(d.Retry.InitialDelay, r.InitialDelay)
+	r.MaxDelay = durationOf(d.Retry.MaxDelay, r.MaxDelay)
+	r.Factor = factorOf(d.Retry.Factor, r.Factor)
+	return r
+}
+
+// factorOf reads what the schema has checked: an integer, or a decimal as text.
+func factorOf(v *intstr.IntOrString, otherwise float64) float64 {
+	if v == nil {
+		return otherwise
+	}
+	var f float64
+	if err := json.Unmarshal([]byte(v.String()), &f); err != nil || f < 1 {
+		return otherwise
+	}
+	return f
+}
+
+func durationOf(d *metav1.Duration, otherwise time.Duration) time.Duration {
+	if d == nil {
+		return otherwise
+	}
+	return d.Duration
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,84 @@
+package convert
+
+import (
+	"strconv"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+)
+
+// use is a field that is set, with its path.
+type use struct {
+	path string
+	set  bool
+}
+
+func paths(uses []use) []string {
+	var set []string
+	for _, u := range uses {
+		if u.set {
+			set = append(set, u.path)
+		}
+	}
+	return set
+}
+
+// UnsupportedSchedule names the fields of a schedule that are set and that this
+// version does not act on.
+func UnsupportedSchedule(obj *v1alpha1.ReminderSchedule) []string {
+	spec, s := obj.Spec, obj.Spec.Schedule
+	uses := []use{
+		{"spec.schedule.rrule", s.RRule != ""},
+		{"spec.schedule.anchor", s.Anchor != nil},
+		{"spec.schedule.timeZoneFrom: Recipient", s.TimeZoneFrom == v1alpha1.TimeZoneFromRecipient},
+		{"spec.schedule.calendarName", s.CalendarName != ""},
+		{"spec.schedule.onNonBusinessDay", s.OnNonBusinessDay != "" && s.CalendarName == ""},
+		{"spec.schedule.jitter", s.Jitter != nil && s.Jitter.Duration != 0},
+		{"spec.catchUp.policy: None and All", spec.CatchUp != nil && spec.CatchUp.Policy != "" && spec.CatchUp.Policy != v1alpha1.CatchUpLatest},
+		{"spec.recipientsFrom", len(spec.RecipientsFrom) > 0},
+		{"spec.identity: BusinessDate", spec.Identity == v1alpha1.IdentityBusinessDate},
+		{"spec.slo", spec.SLO != nil},
+		{"spec.ttlAfterFinished", spec.TTLAfterFinished != nil},
+	}
+	if d := spec.Delivery; d != nil {
+		uses = append(uses,
+			use{"spec.delivery.deadlineTimeOfDay", d.DeadlineTimeOfDay != ""},
+			use{"spec.delivery.eligibility", d.Eligibility != ""},
+			use{"spec.delivery.eligibilityURL", d.EligibilityURL != ""})
+	}
+	return paths(uses)
+}
+
+// UnsupportedChannel names the fields of a channel that are set and that this
+// version does not act on.
+func UnsupportedChannel(obj *v1alpha1.ReminderChannel) []string {
+	spec := obj.Spec
+	uses := []use{
+		{"spec.smtp", spec.SMTP != nil},
+		{"spec.nats", spec.NATS != nil},
+		{"spec.reconcileURL", spec.ReconcileURL != ""},
+		{"spec.rateLimit", spec.RateLimit != nil},
+		{"spec.maxInFlightPerTenant", spec.MaxInFlightPerTenant != nil},
+	}
+	if w := spec.Workers; w != nil {
+		uses = append(uses,
+			use{"spec.workers.minReplicas", w.MinReplicas != nil},
+			use{"spec.workers.maxReplicas", w.MaxReplicas != nil},
+			use{"spec.workers.drainWithin", w.DrainWithin != nil})
+	}
+	return paths(uses)
+}
+
+// Listed puts paths into one sentence.
+func Listed(fields []string) string {
+	text := ""
+	for i, f := range fields {
+		if i > 0 {
+			text += ", "
+		}
+		if i == 5 {
+			return text + "and " + strconv.Itoa(len(fields)-5) + " more"
+		}
+		text += f
+	}
+	return text
+}
