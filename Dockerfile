@@ -10,7 +10,7 @@ RUN go mod download
 COPY . .
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH GOTOOLCHAIN=local \
-    go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /reminder-operator .
+    go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/reminder-operator/reminder-operator/cmd.Version=$VERSION" -o /reminder-operator .
 
 FROM gcr.io/distroless/static:nonroot
 COPY --from=build /reminder-operator /reminder-operator

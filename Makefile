@@ -8,7 +8,7 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X github.com/reminder-operator/reminder-operator/cmd.Version=$(VERSION)
 CHART := charts/reminder-operator
 # Prints the folder of the pinned tools and builds them on first use.
 TOOLS := $$(hack/tools/build.sh)

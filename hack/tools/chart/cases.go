@@ -26,6 +26,7 @@ var cases = []chartCase{
 		want: []string{
 			"Deployment/trial-reminder-operator",
 			"ServiceAccount/trial-reminder-operator",
+			"ServiceAccount/trial-reminder-operator-worker",
 			"ClusterRole/trial-reminder-operator-manager-role",
 			"ClusterRoleBinding/trial-reminder-operator-manager-rolebinding",
 			"Role/trial-reminder-operator-leader-election-role",
@@ -46,7 +47,7 @@ var cases = []chartCase{
 		values: set{
 			"image":             set{"repository": "example.com/reminder-operator", "tag": "v1", "pullPolicy": "Always", "pullSecrets": []any{"pull"}},
 			"replicas":          2,
-			"nats":              set{"url": "nats://a:4222,tls://b:4222"},
+			"nats":              set{"url": "nats://a:4222,tls://b:4222", "replicas": 3, "credentialsSecret": "nats"},
 			"leaderElection":    false,
 			"extraArgs":         []any{"--look-ahead=10m"},
 			"crds":              set{"keep": false},
