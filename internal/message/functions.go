@@ -131,7 +131,7 @@ func format(a []ref.Val) ref.Val {
 	zone := time.UTC
 	if len(a) > 2 && text(a[2]) != "" {
 		var err error
-		if zone, err = time.LoadLocation(text(a[2])); err != nil {
+		if zone, err = time.LoadLocation(text(a[2])); err != nil || zone == time.Local {
 			return refuse("format: unknown time zone")
 		}
 	}

@@ -2,6 +2,7 @@ package message
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -157,9 +158,9 @@ func reasonOf(err error, expr string) string {
 	text := err.Error()
 	if key, ok := strings.CutPrefix(text, "no such key: "); ok {
 		if key != "" && strings.Contains(expr, key) {
-			return "the recipient has no attribute " + key + "; give it one, or a default: recipient.attributes[?\"…\"].orValue(\"…\")"
+			return fmt.Sprintf("the recipient has no attribute %s; give it one, or a default: recipient.attributes[?%q].orValue(\"…\")", key, key)
 		}
-		return "the recipient lacks the attribute that the expression asks for"
+		return "the recipient lacks an attribute that the expression asks for"
 	}
 	if own, ok := strings.CutPrefix(text, refusal); ok {
 		return own
