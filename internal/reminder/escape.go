@@ -24,11 +24,19 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Unescape is the inverse of [Escape].
+// Unescape is the inverse of [Escape]: it accepts nothing that Escape does not write.
 func Unescape(token string) (string, error) {
 	if token == "=" {
 		return "", nil
 	}
+	s, err := unescape(token)
+	if err != nil || Escape(s) != token {
+		return "", fmt.Errorf("unescape %q: %w", token, ErrMalformed)
+	}
+	return s, nil
+}
+
+func unescape(token string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(token); i++ {
 		switch {
@@ -37,12 +45,12 @@ func Unescape(token string) (string, error) {
 		case token[i] == '=' && i+2 < len(token):
 			n, err := strconv.ParseUint(token[i+1:i+3], 16, 8)
 			if err != nil {
-				return "", fmt.Errorf("unescape %q: %w", token, ErrMalformed)
+				return "", err
 			}
 			b.WriteByte(byte(n))
 			i += 2
 		default:
-			return "", fmt.Errorf("unescape %q: %w", token, ErrMalformed)
+			return "", ErrMalformed
 		}
 	}
 	return b.String(), nil

@@ -24,8 +24,8 @@ type Job struct {
 	TraceParent string `json:"traceparent,omitempty"`
 }
 
-// JobOf is the job for a record at a revision. It is due at the record's next
-// attempt, or at its release when there was none.
+// JobOf is the job for a record at a revision. When it is due is not in it: the
+// broker releases it then, and the worker reads the record.
 func JobOf(r Record, revision uint64) Job {
 	return Job{SchemaVersion: JobVersion, Key: r.Key, LedgerRevision: revision, ReleaseTime: r.ReleaseTime, DeadlineTime: r.DeadlineTime}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Key is the stable identity of a reminder: one occurrence for one recipient on
@@ -58,20 +59,28 @@ func (k Key) Subject() string {
 	return Escape(k.Namespace) + "." + Escape(k.Channel) + "." + k.scheduleTail()
 }
 
-// Validate tells whether all parts are there and the slot has one of its two forms.
+// Validate tells whether all parts are there, survive JSON, and the slot has
+// exactly one of its two forms: another spelling of the same instant would be
+// another key, and a second reminder.
 func (k Key) Validate() error {
-	for name, part := range map[string]string{"namespace": k.Namespace, "schedule": k.Schedule, "recipient": k.Recipient, "channel": k.Channel} {
-		if part == "" {
-			return fmt.Errorf("key: %s is empty: %w", name, ErrMalformed)
+	parts := []struct{ name, value string }{
+		{"namespace", k.Namespace}, {"schedule", k.Schedule}, {"recipient", k.Recipient}, {"channel", k.Channel},
+	}
+	for _, part := range parts {
+		if part.value == "" {
+			return fmt.Errorf("key: %s is empty: %w", part.name, ErrMalformed)
+		}
+		if !utf8.ValidString(part.value) {
+			return fmt.Errorf("key: %s is not valid UTF-8: %w", part.name, ErrMalformed)
 		}
 	}
-	if _, err := time.Parse(time.RFC3339, k.Slot); err == nil && strings.HasSuffix(k.Slot, "Z") {
+	if t, err := time.Parse(time.RFC3339, k.Slot); err == nil && SlotOf(t) == k.Slot {
 		return nil
 	}
-	if _, err := time.Parse(time.DateOnly, k.Slot); err != nil {
-		return fmt.Errorf("key: slot is neither a UTC instant nor a date: %w", ErrMalformed)
+	if t, err := time.Parse(time.DateOnly, k.Slot); err == nil && t.Format(time.DateOnly) == k.Slot {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("key: slot is neither a UTC instant in whole seconds nor a date: %w", ErrMalformed)
 }
 
 // compactSlot leaves out what the KV alphabet does not have:

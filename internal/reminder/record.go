@@ -1,7 +1,6 @@
 package reminder
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -61,6 +60,10 @@ type Record struct {
 	// by this value; it is never a TTL of the store.
 	LeaseUntilTime time.Time `json:"leaseUntilTime,omitzero"`
 	Owner          string    `json:"owner,omitempty"`
+	// Unmarked is set in Claimed where the channel deduplicated at the claim, so
+	// that a submission may follow without a Sending mark. The channel may have
+	// been edited since; what a claim may have left behind must not depend on that.
+	Unmarked bool `json:"unmarked,omitempty"`
 	// Attempts counts submissions to the channel, never deliveries of the broker.
 	Attempts int `json:"attempts,omitempty"`
 	// Retries counts transitions to Retrying, Takeovers claims of an expired
@@ -146,6 +149,7 @@ func (r Record) Validate() error {
 }
 
 // decode reads one JSON value of a known schema version: nothing may follow it.
+// The version is read first, because a newer one may give fields other types.
 func decode(data []byte, version int, into any) error {
 	var head struct {
 		SchemaVersion int `json:"schemaVersion"`
@@ -159,8 +163,7 @@ func decode(data []byte, version int, into any) error {
 	if head.SchemaVersion < 1 {
 		return fmt.Errorf("schemaVersion %d: %w", head.SchemaVersion, ErrMalformed)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(into); err != nil {
+	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("unexpected field type: %w", ErrMalformed)
 	}
 	return nil
