@@ -64,30 +64,29 @@ func is(target error) func(error) bool {
 }
 
 func as[E error](err error) bool {
-	var target E
-	return errors.As(err, &target)
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 func dns(match func(*net.DNSError) bool) func(error) bool {
 	return func(err error) bool {
-		var target *net.DNSError
-		return errors.As(err, &target) && match(target)
+		target, ok := errors.AsType[*net.DNSError](err)
+		return ok && match(target)
 	}
 }
 
 func timeout(err error) bool {
-	var target net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.As(err, &target) && target.Timeout()
+	target, ok := errors.AsType[net.Error](err)
+	return ok && target.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // alert tells whether the peer ended TLS; crypto/tls marks that by the operation only.
 func alert(err error) bool {
-	var target *net.OpError
-	return errors.As(err, &target) && target.Op == "remote error"
+	target, ok := errors.AsType[*net.OpError](err)
+	return ok && target.Op == "remote error"
 }
 
 func expired(err error) bool {
-	var target x509.CertificateInvalidError
-	return errors.As(err, &target) && target.Reason == x509.Expired
+	target, ok := errors.AsType[x509.CertificateInvalidError](err)
+	return ok && target.Reason == x509.Expired
 }

@@ -114,14 +114,14 @@ func readKey(path string) (Secret, error) {
 	if err != nil {
 		return Secret{}, bare(err)
 	}
-	if len(data) > maxKeyFile {
-		return Secret{}, fmt.Errorf("has more than %d bytes", maxKeyFile)
-	}
 	return parseKey(data)
 }
 
 // parseKey decodes a signing key. Its errors never hold any of it.
 func parseKey(data []byte) (Secret, error) {
+	if len(data) > maxKeyFile {
+		return Secret{}, fmt.Errorf("has more than %d bytes", maxKeyFile)
+	}
 	encoded := strings.TrimPrefix(string(bytes.TrimSpace(data)), keyPrefix)
 	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
 	if err != nil {
@@ -135,7 +135,7 @@ func parseKey(data []byte) (Secret, error) {
 
 // bare is a file error without the path.
 func bare(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err

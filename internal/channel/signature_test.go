@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,8 +39,12 @@ func newSecret(t *testing.T, files map[string]string) secret {
 
 func (s secret) swap(t *testing.T, files map[string]string) {
 	t.Helper()
-	version, err := os.MkdirTemp(s.dir, "..version")
+	old, err := filepath.Glob(filepath.Join(s.dir, "..version*"))
 	if err != nil {
+		t.Fatal(err)
+	}
+	version := filepath.Join(s.dir, "..version"+strconv.Itoa(len(old)))
+	if err := os.Mkdir(version, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range files {
@@ -225,5 +230,33 @@ func TestUnsignedOnlyWhereAllowed(t *testing.T) {
 		channel.Options{RequireSignature: true})
 	if err == nil {
 		t.Error("a channel that must sign was opened without a Secret")
+	}
+}
+
+func TestCheckSecret(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		data map[string]string
+		want string
+	}{
+		"a good key":            {map[string]string{channel.KeyFile: key('c', 24), "other": "x"}, ""},
+		"two good keys":         {map[string]string{channel.KeyFile: key('c', 24), channel.PreviousKeyFile: key('p', 24)}, ""},
+		"no key":                {map[string]string{"other": "x"}, "lacks the key signingKey"},
+		"a short key":           {map[string]string{channel.KeyFile: key('c', 8)}, "key signingKey holds a key of 8 bytes; at least 24 are needed"},
+		"a bad previous key":    {map[string]string{channel.KeyFile: key('c', 24), channel.PreviousKeyFile: "?"}, "key previousSigningKey is neither whsec_<base64> nor base64"},
+		"a key file of 1 MiB":   {map[string]string{channel.KeyFile: strings.Repeat("Y", 1<<20)}, "key signingKey has more than 4096 bytes"},
+		"only the previous key": {map[string]string{channel.PreviousKeyFile: key('p', 24)}, "lacks the key signingKey"},
+	} {
+		data := map[string][]byte{}
+		for k, v := range c.data {
+			data[k] = []byte(v)
+		}
+		got := ""
+		if err := channel.CheckSecret(data); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: error is %q, want %q", name, got, c.want)
+		}
 	}
 }

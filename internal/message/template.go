@@ -151,8 +151,7 @@ func (p part) render(vars cel.Activation) (string, uint64, error) {
 // reasonOf is why an evaluation failed. CEL's errors hold values; only what is
 // known to hold none, or what the expression itself spells, is passed on.
 func reasonOf(err error, expr string) string {
-	var cancelled interpreter.EvalCancelledError
-	if errors.As(err, &cancelled) {
+	if _, ok := errors.AsType[interpreter.EvalCancelledError](err); ok {
 		return reasonCost
 	}
 	text := err.Error()
