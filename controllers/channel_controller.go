@@ -106,7 +106,7 @@ func (r *channelReconciler) register(ctx context.Context, want reminder.Channel)
 	if have.UID == want.UID && have.Generation > want.Generation || have.UID != want.UID && have.CreateTime.After(want.CreateTime) {
 		return fmt.Errorf("registry has a newer spec of channel %s: %w", want.Name, reminder.ErrConflict)
 	}
-	if !condition.Differs(have, want) {
+	if sameEntry(have, want) {
 		return nil
 	}
 	return r.Broker.Registry.PutChannel(ctx, want, revision)

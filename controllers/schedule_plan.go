@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"strconv"
@@ -112,9 +113,11 @@ func registration(in scheduleInput, audience []reminder.Recipient) (entry remind
 	return want, !sameEntry(have, want), withdraw
 }
 
-// sameEntry compares what matters; Retry holds a slice.
-func sameEntry(a, b reminder.Schedule) bool {
-	return !condition.Differs(a, b)
+// sameEntry compares registry entries as they are stored.
+func sameEntry[E reminder.Entry](a, b E) bool {
+	x, errX := reminder.EncodeEntry(a)
+	y, errY := reminder.EncodeEntry(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // stale tells whether a newer spec than ours is registered: our cache is behind,

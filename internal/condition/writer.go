@@ -65,5 +65,5 @@ func (w *Writer) Write(ctx context.Context, object, before client.Object, change
 	return 0, nil
 }
 
-// Differs compares two statuses by value.
+// Differs compares two API objects, or parts of them, by value.
 func Differs(a, b any) bool { return !equality.Semantic.DeepEqual(a, b) }

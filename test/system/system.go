@@ -1,0 +1,229 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reminder-operator/reminder-operator/cmd"
+	"github.com/reminder-operator/reminder-operator/controllers"
+	"github.com/reminder-operator/reminder-operator/internal/broker"
+	"github.com/reminder-operator/reminder-operator/test/cluster"
+	"github.com/reminder-operator/reminder-operator/test/receiver"
+)
+
+// Names that every system has.
+const (
+	// OperatorNamespace is where controllers and workers live.
+	OperatorNamespace = "reminders-system"
+	// Tenant is the namespace of schedules and channels.
+	Tenant = "shop"
+	// SecretName is a Secret in Tenant with the receiver's signing key.
+	SecretName = "receiver-signing"
+	// SigningKey is in it. It protects nothing: it is in the source.
+	SigningKey = "whsec_cmVtaW5kZXItb3BlcmF0b3ItZGVtby1zaWduaW5nLWtleQ=="
+)
+
+// Options say what to start; the zero value is one controller with leader
+// election off and a receiver that dedupes.
+type Options struct {
+	cluster.Options
+	// Controllers is their number; default 1, and -1 for none.
+	Controllers int
+	// ControllerArgs are added to each controller's command line.
+	ControllerArgs []string
+	// Failpoints builds the product with failpoints.
+	Failpoints bool
+	// NoWorkers starts no worker, although Deployments ask for them.
+	NoWorkers bool
+	// IgnoreKeys makes the receiver one that does not dedupe.
+	IgnoreKeys bool
+}
+
+// System is what Start started.
+type System struct {
+	*cluster.Cluster
+	Client      client.Client
+	Broker      *broker.Broker
+	Controllers []*cluster.Process
+	Node        *cluster.ProcessNode
+	Receiver    *receiver.Receiver
+	// ReceiverURL is where channels of type HTTP send.
+	ReceiverURL string
+
+	binary string
+	server *httptest.Server
+	o      Options
+}
+
+// Start starts a system and waits for its control plane and broker, not for its
+// controllers. When it fails, nothing that it started is left.
+func Start(ctx context.Context, o Options) (_ *System, err error) {
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	s := &System{o: o}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	var tags []string
+	if o.Failpoints {
+		tags = append(tags, "failpoint")
+	}
+	if s.binary, err = cluster.BuildBinary(tags...); err != nil {
+		return nil, err
+	}
+	if s.Cluster, err = cluster.Start(ctx, o.Options); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{s.connect, s.prepare, s.receive, s.startControllers, s.startNode} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// StartT starts a system for a test and stops it with the test.
+func StartT(t testing.TB, o Options) *System {
+	t.Helper()
+	if o.Log == nil {
+		o.Log = t.Output()
+	}
+	s, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatalf("start a system: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, c := range s.Controllers {
+				t.Logf("%s:\n%s", c.Name(), c.Tail(40))
+			}
+			s.logWorkers(t)
+		}
+		s.Stop()
+	})
+	return s
+}
+
+func (s *System) logWorkers(t testing.TB) {
+	if s.Node == nil {
+		return
+	}
+	for _, d := range s.deployments() {
+		for _, c := range s.Node.Children(d) {
+			if c.Process != nil {
+				t.Logf("%s:\n%s", c.Process.Name(), c.Process.Tail(40))
+			}
+		}
+	}
+}
+
+// connect makes the tests' own connections to API server and broker.
+func (s *System) connect(context.Context) (err error) {
+	if s.Kube != nil {
+		if s.Client, err = client.New(s.Kube.RESTConfig(), client.Options{Scheme: cmd.Scheme()}); err != nil {
+			return fmt.Errorf("connect to the API server: %w", err)
+		}
+	}
+	s.Broker, err = broker.Connect(broker.Options{URL: s.NATS.URL, Name: "test"})
+	return err
+}
+
+// prepare makes the namespaces and the receiver's Secret.
+func (s *System) prepare(ctx context.Context) error {
+	objects := []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: OperatorNamespace}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Tenant}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: Tenant, Name: SecretName}, StringData: map[string]string{"signingKey": SigningKey}},
+	}
+	for _, obj := range objects {
+		if err := s.Client.Create(ctx, obj); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("make %T %s: %w", obj, obj.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (s *System) receive(context.Context) (err error) {
+	s.Receiver, err = receiver.New(receiver.Options{Secrets: []string{SigningKey}, IgnoreKeys: s.o.IgnoreKeys})
+	if err != nil {
+		return err
+	}
+	s.server = httptest.NewServer(s.Receiver)
+	s.ReceiverURL = s.server.URL + "/hook"
+	return nil
+}
+
+func (s *System) startControllers(context.Context) error {
+	n := s.o.Controllers
+	if n == 0 {
+		n = 1
+	}
+	for i := range max(n, 0) {
+		c, err := s.StartController("controller-" + strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		s.Controllers = append(s.Controllers, c)
+	}
+	return nil
+}
+
+// StartController starts one more controller; env is added to its environment.
+func (s *System) StartController(name string, env ...string) (*cluster.Process, error) {
+	args := append([]string{
+		"controller", "--kubeconfig=" + s.Kube.Kubeconfig, "--namespace=" + OperatorNamespace, "--nats-url=" + s.NATS.URL,
+		"--health-addr=0", "--sweep-grace=3s", "--sweep-every=1s",
+	}, s.o.ControllerArgs...)
+	return cluster.StartProcess(cluster.Command{Name: name, Path: s.binary, Args: args, Env: env, LogFile: filepath.Join(s.Dir, name+".log")})
+}
+
+func (s *System) startNode(ctx context.Context) (err error) {
+	if s.o.NoWorkers {
+		return nil
+	}
+	s.Node, err = cluster.StartProcessNode(ctx, cluster.ProcessNodeOptions{
+		Config: s.Kube.RESTConfig(), Namespace: OperatorNamespace, Selector: "app.kubernetes.io/name=" + controllers.WorkerName,
+		Binary: s.binary, Dir: filepath.Join(s.Dir, "workers"), Log: s.o.Log,
+	})
+	return err
+}
+
+// StartWorkers starts the workers of a system with NoWorkers.
+func (s *System) StartWorkers(ctx context.Context) error {
+	s.o.NoWorkers = false
+	return s.startNode(ctx)
+}
+
+// Stop ends everything.
+func (s *System) Stop() {
+	if s.Node != nil {
+		s.Node.Stop()
+	}
+	for _, c := range s.Controllers {
+		_ = c.Resume()
+		_ = c.Stop(5 * time.Second)
+	}
+	if s.server != nil {
+		s.server.CloseClientConnections()
+		s.server.Close()
+	}
+	if s.Broker != nil {
+		s.Broker.Close()
+	}
+	if s.Cluster != nil {
+		s.Cluster.Stop()
+	}
+}
