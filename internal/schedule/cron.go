@@ -27,14 +27,20 @@ func (c *cron) next(from wall) (wall, bool) {
 	}
 	from = ceilMinute(max(from, minWall))
 	year, month, day, second := from.date()
-	if c.months>>month&1 == 1 && c.days.in(year, month)>>day&1 == 1 {
+	days := c.daysIn(year, month)
+	if days>>day&1 == 1 {
 		if minute, ok := c.minuteFrom(uint(second / wallMinute)); ok {
 			return from - second + wall(minute)*wallMinute, true
 		}
 	}
 	first, _ := c.minuteFrom(0)
-	midnight, ok := c.dayAfter(year, month, day)
-	return midnight + wall(first)*wallMinute, ok
+	timeOfDay := wall(first) * wallMinute
+	if later := days &^ (2<<day - 1); later != 0 {
+		ahead := bits.TrailingZeros32(later) - day
+		return from - second + wall(ahead)*wallDay + timeOfDay, true
+	}
+	midnight, ok := c.firstDayAfter(year, month)
+	return midnight + timeOfDay, ok
 }
 
 // previous implements walls.
@@ -42,23 +48,29 @@ func (c *cron) previous(upTo wall) (wall, bool) {
 	if upTo < minWall {
 		return 0, false
 	}
-	year, month, day, second := min(upTo, maxWall).date()
-	midnight := min(upTo, maxWall) - second
-	if c.months>>month&1 == 1 && c.days.in(year, month)>>day&1 == 1 {
+	upTo = min(upTo, maxWall)
+	year, month, day, second := upTo.date()
+	days := c.daysIn(year, month)
+	if days>>day&1 == 1 {
 		if minute, ok := c.minuteUpTo(uint(second / wallMinute)); ok {
-			return midnight + wall(minute)*wallMinute, true
+			return upTo - second + wall(minute)*wallMinute, true
 		}
 	}
 	last, _ := c.minuteUpTo(24*60 - 1)
-	midnight, ok := c.dayBefore(year, month, day)
-	return midnight + wall(last)*wallMinute, ok
+	timeOfDay := wall(last) * wallMinute
+	if earlier := days & (1<<day - 1); earlier != 0 {
+		back := day - (bits.Len32(earlier) - 1)
+		return upTo - second - wall(back)*wallDay + timeOfDay, true
+	}
+	midnight, ok := c.lastDayBefore(year, month)
+	return midnight + timeOfDay, ok
 }
 
 // each implements walls, a day at a time.
 func (c *cron) each(from, upTo wall, yield func(wall) bool) bool {
 	for w, ok := c.next(from); ok && w <= upTo; {
 		midnight := w.midnight()
-		if !c.eachInDay(w, min(upTo, midnight+wallDay-1), yield) {
+		if !c.eachInDay(midnight, w-midnight, min(upTo-midnight, wallDay-1), yield) {
 			return false
 		}
 		w, ok = c.next(midnight + wallDay)
@@ -66,18 +78,21 @@ func (c *cron) each(from, upTo wall, yield func(wall) bool) bool {
 	return true
 }
 
-// eachInDay is each within one day, which matches.
-func (c *cron) eachInDay(from, upTo wall, yield func(wall) bool) bool {
-	hour := from - from%wallHour
-	minutes := c.minutes >> (from % wallHour / wallMinute) << (from % wallHour / wallMinute)
-	for ; hour <= upTo; hour, minutes = hour+wallHour, c.minutes {
-		if c.hours>>((hour-hour.midnight())/wallHour)&1 == 0 {
+// eachInDay is each within one day, which matches; from and upTo are seconds of it, from a full minute.
+func (c *cron) eachInDay(midnight, from, upTo wall, yield func(wall) bool) bool {
+	skipped := from % wallHour / wallMinute
+	minutes := c.minutes >> skipped << skipped
+	for hour := from / wallHour; hour*wallHour <= upTo; hour, minutes = hour+1, c.minutes {
+		if c.hours>>hour&1 == 0 {
 			continue
 		}
 		for ; minutes != 0; minutes &= minutes - 1 {
-			w := hour + wall(bits.TrailingZeros64(minutes))*wallMinute
-			if w > upTo || !yield(w) {
-				return w > upTo
+			second := hour*wallHour + wall(bits.TrailingZeros64(minutes))*wallMinute
+			if second > upTo {
+				return true
+			}
+			if !yield(midnight + second) {
+				return false
 			}
 		}
 	}
@@ -121,34 +136,30 @@ func (c *cron) minuteUpTo(upTo uint) (uint, bool) {
 	return hour*60 + uint(bits.Len64(c.minutes)) - 1, true
 }
 
-// dayAfter returns the start of the first matching day after a date.
-func (c *cron) dayAfter(year int, month time.Month, day int) (wall, bool) {
-	days := c.daysIn(year, month) &^ (2<<day - 1)
-	for days == 0 {
+// firstDayAfter returns the start of the first matching day after a month.
+func (c *cron) firstDayAfter(year int, month time.Month) (wall, bool) {
+	for year <= 10000 {
 		if month++; month > time.December {
 			year, month = year+1, time.January
 		}
-		if year > 10000 {
-			return 0, false
+		if days := c.daysIn(year, month); days != 0 {
+			return dateWall(year, month, bits.TrailingZeros32(days)), true
 		}
-		days = c.daysIn(year, month)
 	}
-	return dateWall(year, month, bits.TrailingZeros32(days)), true
+	return 0, false
 }
 
-// dayBefore returns the start of the last matching day before a date.
-func (c *cron) dayBefore(year int, month time.Month, day int) (wall, bool) {
-	days := c.daysIn(year, month) & (1<<day - 1)
-	for days == 0 {
+// lastDayBefore returns the start of the last matching day before a month.
+func (c *cron) lastDayBefore(year int, month time.Month) (wall, bool) {
+	for year >= 0 {
 		if month--; month < time.January {
 			year, month = year-1, time.December
 		}
-		if year < 0 {
-			return 0, false
+		if days := c.daysIn(year, month); days != 0 {
+			return dateWall(year, month, bits.Len32(days)-1), true
 		}
-		days = c.daysIn(year, month)
 	}
-	return dateWall(year, month, bits.Len32(days)-1), true
+	return 0, false
 }
 
 // daysIn returns the matching days of a month, bit d for day d.

@@ -3,9 +3,6 @@ package schedule
 // nextMissing returns the first hit not before from that comes of a wall time that the clocks skipped on entering
 // period p.
 func (r *resolver) nextMissing(p period, from instant) (hit, bool) {
-	if p.gapStart() == p.firstWall() {
-		return hit{}, false
-	}
 	switch r.gap {
 	case GapShift:
 		return r.shiftedNext(p, from)

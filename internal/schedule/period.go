@@ -40,3 +40,7 @@ func (p period) repeatedFrom() wall { return min(p.endWall(), wall(p.end)+p.afte
 
 // gapStart is where the wall times begin that the clocks skipped at the start of the period; they end at firstWall.
 func (p period) gapStart() wall { return min(p.firstWall(), wall(p.start)+p.before) }
+
+// mixedUntil is where the instants end at which a missing wall time and one that is shown may both fall due: as far
+// from the start as the clocks went forward.
+func (p period) mixedUntil() instant { return p.start + instant(p.firstWall()-p.gapStart()) }

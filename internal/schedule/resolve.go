@@ -84,10 +84,9 @@ func (r *resolver) each(from, upTo instant, yield func(hit) bool) {
 	}
 }
 
-// eachIn is each within one period. Only at its start may hits of missing times lie among those of shown ones.
+// eachIn is each within one period.
 func (r *resolver) eachIn(p period, from, upTo instant, yield func(hit) bool) bool {
-	mixedUntil := p.start + instant(p.firstWall()-p.gapStart())
-	for from < mixedUntil && from <= upTo {
+	for from < p.mixedUntil() && from <= upTo {
 		h, ok := r.nextIn(p, from)
 		if !ok || h.at > upTo {
 			return true
@@ -106,6 +105,9 @@ func (r *resolver) eachIn(p period, from, upTo instant, yield func(hit) bool) bo
 // nextIn returns the first hit of period p that is not before from, an instant of p.
 func (r *resolver) nextIn(p period, from instant) (hit, bool) {
 	shown, ok := r.nextShown(p, from)
+	if from >= p.mixedUntil() {
+		return shown, ok
+	}
 	missing, gapOK := r.nextMissing(p, from)
 	switch {
 	case !gapOK:
@@ -122,6 +124,9 @@ func (r *resolver) nextIn(p period, from instant) (hit, bool) {
 // previousIn returns the last hit of period p that is not after upTo, an instant of p.
 func (r *resolver) previousIn(p period, upTo instant) (hit, bool) {
 	shown, ok := r.previousShown(p, upTo)
+	if ok && shown.at >= p.mixedUntil() {
+		return shown, true
+	}
 	missing, gapOK := r.previousMissing(p, upTo)
 	switch {
 	case !gapOK:

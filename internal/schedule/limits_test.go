@@ -1,0 +1,132 @@
+package schedule_test
+
+import (
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// No input takes more than 50 ms or 10 MB. The shortest of some runs counts: a busy machine is not the input's fault.
+func TestNoInputTakesLong(t *testing.T) {
+	specs := map[string]schedule.Spec{
+		"64 KiB of a list":      {Cron: strings.Repeat("1,", 32<<10)},
+		"64 KiB of blanks":      {Cron: strings.Repeat(" ", 64<<10)},
+		"the longest list":      {Cron: strings.Repeat("1,", 250) + "1 * * * *"},
+		"the rarest day":        {Cron: "0 0 29 2 MON", DayMatch: schedule.DayMatchAll, TimeZone: "Asia/Gaza"},
+		"the rarest that is":    {Cron: "0 0 29 2 FRI#5", DayMatch: schedule.DayMatchAll, TimeZone: "Africa/Casablanca"},
+		"a day that never is":   {Cron: "0 0 LW * SAT", DayMatch: schedule.DayMatchAll},
+		"February the 30th":     {Cron: "0 0 30,31 2 *"},
+		"64 KiB of a zone":      {Cron: "@daily", TimeZone: strings.Repeat("x", 64<<10)},
+		"a zone of no likeness": {Cron: "@daily", TimeZone: strings.Repeat("q", 64)},
+		"64 KiB of a time":      {At: strings.Repeat("2", 64<<10)},
+		"the last time":         {At: "9999-12-31T00:00:00", TimeZone: "America/New_York"},
+		"every second":          {Every: time.Second, Origin: time.Unix(0, 0)},
+	}
+	for name, spec := range specs {
+		shortest, bytes := time.Duration(math.MaxInt64), uint64(0)
+		for range 5 {
+			took, allocated := measure(func() { expand(spec) })
+			shortest, bytes = min(shortest, took), allocated
+		}
+		if shortest > 50*time.Millisecond || bytes > 10<<20 {
+			t.Errorf("%s: %s and %d bytes", name, shortest, bytes)
+		}
+	}
+}
+
+func expand(spec schedule.Spec) {
+	s, err := schedule.Compile(spec)
+	if err != nil {
+		_ = err.Error()
+		return
+	}
+	now := time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
+	for _, at := range []time.Time{{}, now, now.AddDate(5000, 0, 0)} {
+		s.Next(at)
+		s.Previous(at)
+	}
+}
+
+func measure(do func()) (time.Duration, uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	do()
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	return took, after.TotalAlloc - before.TotalAlloc
+}
+
+func TestNextAndPreviousDoNotAllocate(t *testing.T) {
+	now := time.Date(2026, 3, 8, 6, 59, 0, 0, time.UTC)
+	for _, spec := range []schedule.Spec{
+		{Cron: "30 2 * * *", TimeZone: "America/New_York"},
+		{Cron: "0 0 29 2 *"},
+		{Every: time.Hour, Origin: now, TimeZone: "Europe/Berlin"},
+		{At: "2026-03-08T02:30:00", TimeZone: "America/New_York"},
+	} {
+		s := compile(t, spec)
+		if n := testing.AllocsPerRun(100, func() { s.Next(now); s.Previous(now) }); n != 0 {
+			t.Errorf("%+v: %v allocations", spec, n)
+		}
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for name, spec := range map[string]schedule.Spec{
+		"daily":    {Cron: "0 9 * * *", TimeZone: "America/New_York"},
+		"minutely": {Cron: "* * * * *", TimeZone: "America/New_York"},
+		"leapDay":  {Cron: "0 9 29 2 *", TimeZone: "America/New_York"},
+		"every":    {Every: 36 * time.Hour, Origin: time.Unix(0, 0)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := compile(b, spec)
+			start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			after := start
+			b.ReportAllocs()
+			for b.Loop() {
+				o, _ := s.Next(after)
+				if after = o.Due; after.Year() > 2200 {
+					after = start
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkYear is a year's preview of the densest expression, 525,600 occurrences, and of a daily one.
+func BenchmarkYear(b *testing.B) {
+	for name, cron := range map[string]string{"minutely": "* * * * *", "daily": "0 9 * * *"} {
+		b.Run(name, func(b *testing.B) {
+			s := compile(b, schedule.Spec{Cron: cron, TimeZone: "America/New_York"})
+			from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			n := 0
+			for b.Loop() {
+				for range s.Between(from, from.AddDate(1, 0, 0)) {
+					n++
+				}
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "occurrences/s")
+		})
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(b, schedule.Spec{Cron: "*/15 9-17 * * MON-FRI", TimeZone: "Europe/Berlin"})
+	}
+}
+
+func BenchmarkRefuseZone(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := schedule.ResolveZone("europe/berlim"); err == nil {
+			b.Fatal("accepted")
+		}
+	}
+}
