@@ -4,7 +4,7 @@
 // may disagree on what 09:00 in Vancouver is. This package never looks outside itself. It knows what the standard
 // library does not tell: which names exist, and which of them are only links to another name.
 //
-// The data is public domain, from https://www.iana.org/time-zones; update.sh rebuilds it.
+// The data is public domain, from https://www.iana.org/time-zones; hack/tzdata/update.sh rebuilds it.
 package tzdb
 
 import (

@@ -1,9 +1,9 @@
-// Command tzgen packs a built tz source tree into the two files that package tzdb embeds.
+// Command tzdata packs a built tz source tree into the two files that package tzdb embeds.
 //
-//	tzgen -src DIR -out DIR
+//	tzdata -src DIR -out DIR
 //
-// DIR holds the tz sources and what `make` built of them; ../tzdb/update.sh says how.
-// It writes zoneinfo.zip, one TZif file per zone, and names.txt, every accepted name.
+// The source folder holds the tz sources and what make built of them; update.sh says how.
+// The command writes zoneinfo.zip, one TZif file per zone, and names.txt, every accepted name.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	out := flag.String("out", "", "folder of package tzdb")
 	flag.Parse()
 	if err := run(*src, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "tzgen:", err)
+		fmt.Fprintln(os.Stderr, "tzdata:", err)
 		os.Exit(1)
 	}
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds zoneinfo.zip and names.txt from a release of the IANA tz database (https://www.iana.org/time-zones).
+# Rebuilds the data of internal/schedule/internal/tzdb from a release of the IANA tz database (https://www.iana.org/time-zones).
 #
 #   update.sh DIR VERSION      DIR: the unpacked tzcode and tzdata of one release; VERSION: its name, such as 2026c
 #
@@ -10,5 +10,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(cd "$1" && pwd)
 echo "$2" >"$src/version"
 make -C "$src" CFLAGS=-DSTD_INSPIRED TZDIR="$src/zi" PACKRATDATA=backzone PACKRATLIST=zone.tab posix_only tzdata.zi >&2
-cd "$here/../tzgen"
-go run . -src "$src" -out "$here"
+cd "$here/../.."
+go run ./hack/tzdata -src "$src" -out internal/schedule/internal/tzdb
