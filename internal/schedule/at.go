@@ -44,19 +44,28 @@ func (s *Schedule) setAt(spec Spec) *FieldError {
 	} else {
 		s.source = s.resolved(single(written.time.Unix()))
 	}
-	h, ok := s.source.next(minInstant)
-	switch {
-	case !ok && s.gap == GapSkip:
-		return whole("at", spec.At, "this can never occur: the clocks of "+s.zone.String()+" skip it, and dst.gap Skip drops it", "write another time or another policy")
-	case !ok:
-		return whole("at", spec.At, "this is outside the years 1 to 9999 in UTC", "write an earlier time")
-	case h.at >= s.end:
-		return whole("at", spec.At, "this can never occur: it is not before endTime", "move one of the two")
-	}
-	if last, _ := s.source.previous(maxInstant); last.at < s.start {
-		return whole("at", spec.At, "this can never occur: it is before startTime", "move one of the two")
+	if f := s.checkSingle(); f != nil {
+		return f.in("at", spec.At)
 	}
 	return nil
+}
+
+// checkSingle says why the only time of a schedule would never come.
+func (s *Schedule) checkSingle() *fault {
+	first, ok := s.source.next(minInstant)
+	last, _ := s.source.previous(maxInstant)
+	switch {
+	case !ok && s.gap == GapSkip:
+		return never(-1, "the clocks of "+s.Zone()+" skip it, and dst.gap Skip drops it", "write another time or another policy")
+	case !ok:
+		return &fault{pos: -1, reason: "this is outside the years 1 to 9999 in UTC", hint: "write an earlier time"}
+	case first.at >= s.end:
+		return never(-1, "it is not before endTime", "move one of the two")
+	case last.at < s.start:
+		return never(-1, "it is before startTime", "move one of the two")
+	default:
+		return nil
+	}
 }
 
 // written is a time as it was written: absolute if it says its offset, else wall time as if in UTC.

@@ -136,7 +136,7 @@ func parseFields(fields []token, match DayMatch) (*cron, *fault) {
 	}
 	c := assemble(sets, match)
 	if !c.everMatches() {
-		return nil, fields[2].fault("this can never occur: "+neverReason(c), "write a date that exists")
+		return nil, never(fields[2].pos, neverReason(c), "write a date that exists")
 	}
 	return c, nil
 }

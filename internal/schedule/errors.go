@@ -15,7 +15,10 @@ type FieldError struct {
 	Value  string // what was written, at most 80 bytes of it
 	Pos    int    // where in the field's text the fault is, a byte offset from 0; -1 if it is the whole value
 	Reason string // what is wrong
-	Hint   string // what to write instead; may be empty
+	Hint   string // what to write instead
+
+	// NeverOccurs tells that the Spec is well formed but names no time that exists, such as 30 February.
+	NeverOccurs bool
 }
 
 // Error puts everything but the value into one line, with the position counted from 1 as people count.
@@ -47,10 +50,16 @@ type fault struct {
 	pos    int
 	reason string
 	hint   string
+	never  bool // FieldError.NeverOccurs
 }
 
 func (f *fault) in(field, value string) *FieldError {
-	return &FieldError{Field: field, Value: shown(value), Pos: f.pos, Reason: f.reason, Hint: f.hint}
+	return &FieldError{Field: field, Value: shown(value), Pos: f.pos, Reason: f.reason, Hint: f.hint, NeverOccurs: f.never}
+}
+
+// never is a fault of something well formed that never occurs.
+func never(pos int, why, hint string) *fault {
+	return &fault{pos: pos, reason: "this can never occur: " + why, hint: hint, never: true}
 }
 
 // whole is a FieldError about all of a value.

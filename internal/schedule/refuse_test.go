@@ -180,6 +180,9 @@ func TestExpressionsThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := refusal(t, schedule.Spec{Cron: test.cron})
+			if got.NeverOccurs != strings.Contains(test.want, "can never occur") {
+				t.Errorf("NeverOccurs = %v", got.NeverOccurs)
+			}
 			if got.Error() != "cron: "+test.want {
 				t.Errorf("Compile(%.80q):\n got %s\nwant cron: %s", test.cron, got, test.want)
 			}
