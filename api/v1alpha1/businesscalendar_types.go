@@ -82,7 +82,7 @@ type Holiday struct {
 	// +kubebuilder:validation:Pattern=`^(19[7-9][0-9]|20[0-9]{2}|2100)-[0-9]{2}-[0-9]{2}$`
 	// +kubebuilder:validation:XValidation:rule="!format.date().validate(self).hasValue()",message="date is a day of the calendar, such as 2026-12-24"
 	// +required
-	Date string `json:"date"`
+	Date string `json:"date,omitempty"`
 
 	// name says which day it is, such as Christmas Eve. At most 128 characters. Default: empty.
 	// +kubebuilder:validation:MinLength=1
@@ -100,7 +100,7 @@ type EarlyClose struct {
 	// +kubebuilder:validation:Pattern=`^(19[7-9][0-9]|20[0-9]{2}|2100)-[0-9]{2}-[0-9]{2}$`
 	// +kubebuilder:validation:XValidation:rule="!format.date().validate(self).hasValue()",message="date is a day of the calendar, such as 2026-12-31"
 	// +required
-	Date string `json:"date"`
+	Date string `json:"date,omitempty"`
 
 	// time is the local time at which the day ends, from 00:01 to 23:59, such as "13:00".
 	// +kubebuilder:validation:MinLength=5
@@ -108,7 +108,7 @@ type EarlyClose struct {
 	// +kubebuilder:validation:Pattern=`^([01][0-9]|2[0-3]):[0-5][0-9]$`
 	// +kubebuilder:validation:XValidation:rule="self != '00:00'",message="a day that ends at 00:00 is a holiday: write it into holidays"
 	// +required
-	Time string `json:"time"`
+	Time string `json:"time,omitempty"`
 
 	// name says which day it is, such as New Year's Eve. At most 128 characters. Default: empty.
 	// +kubebuilder:validation:MinLength=1
@@ -122,7 +122,7 @@ type EarlyClose struct {
 type ICalendarSource struct {
 	// configMapRef is a key of a ConfigMap in the same namespace.
 	// +required
-	ConfigMapRef ConfigMapKeyRef `json:"configMapRef"`
+	ConfigMapRef ConfigMapKeyRef `json:"configMapRef,omitzero"`
 }
 
 // ConfigMapKeyRef is a key of a ConfigMap.
@@ -132,7 +132,7 @@ type ConfigMapKeyRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 
 	// key is the key in it. 1 to 253 characters. Default calendar.ics.
 	// +kubebuilder:validation:MinLength=1
@@ -150,7 +150,7 @@ type BusinessCalendarStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the metadata.generation of the spec that this status speaks of.
 	// +kubebuilder:validation:Minimum=0
@@ -191,7 +191,7 @@ type BusinessCalendar struct {
 
 	// spec is what is wanted.
 	// +required
-	Spec BusinessCalendarSpec `json:"spec"`
+	Spec BusinessCalendarSpec `json:"spec,omitempty"`
 
 	// status is what the operator observed; it writes it alone.
 	// +optional

@@ -24,7 +24,7 @@ type HTTPChannel struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="url holds no user name or password: put credentials in the Secret"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*:(0*|0*[1-9][0-9]{5,}|6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})([/?#]|$)')",message="the port of url is a number from 1 to 65535"
 	// +required
-	URL string `json:"url"`
+	URL string `json:"url,omitempty"`
 
 	// method is POST or PUT. Default POST.
 	// +kubebuilder:default=POST
@@ -80,14 +80,15 @@ type HTTPHeader struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$')",message="put credentials in the Secret that secretName names, not in a header"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^(idempotency-key|webhook-.*|ce-.*|content-length|content-type|content-encoding|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|traceparent|tracestate)$') || self.matches('(?i)^proxy-authorization$')",message="the operator writes this header itself: Idempotency-Key, webhook-*, ce-*, Content-Length, Content-Type, Host and those of the connection are reserved"
 	// +required
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 
-	// value is the value of the header, such as billing. 0 to 2048 characters without control characters.
+	// value is the value of the header, such as billing. 1 to 2048 characters without control characters.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]*$`
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^[:cntrl:]]*$')",message="a value is one line: line breaks and other control characters are not allowed"
+	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^[:cntrl:]]+$')",message="a value is one line: line breaks and other control characters are not allowed"
 	// +required
-	Value string `json:"value"`
+	Value string `json:"value,omitempty"`
 }
 
 // SMTPTLS says whether the connection to a mail relay is encrypted.
@@ -109,7 +110,7 @@ type SMTPChannel struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9:]([A-Za-z0-9:._-]*[A-Za-z0-9])?$`
 	// +required
-	Host string `json:"host"`
+	Host string `json:"host,omitempty"`
 
 	// port is the port of the relay, such as 587; on 465 the connection is encrypted from its start. 1 to 65535. Default
 	// 587.
@@ -130,7 +131,7 @@ type SMTPChannel struct {
 	// +kubebuilder:validation:Pattern=`^[^@\x00-\x20\x7f<>,;"]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^@[:cntrl:] <>,;]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$')",message="from is one bare e-mail address, such as billing@example.com"
 	// +required
-	From string `json:"from"`
+	From string `json:"from,omitempty"`
 
 	// secretName is the Secret in the same namespace that holds username and password. 1 to 253 characters. Default: unset,
 	// the relay asks for none.
@@ -162,7 +163,7 @@ type NATSChannel struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^[:cntrl:] .*>]+([.][^[:cntrl:] .*>]+)*$')",message="subject is tokens with dots between them, without blanks and the wildcards * and >, such as billing.reminders"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([$_]|reminders([.]|$))')",message="subjects that begin with reminders, $ or _ are reserved"
 	// +required
-	Subject string `json:"subject"`
+	Subject string `json:"subject,omitempty"`
 }
 
 // LogChannel writes a line to the worker's log instead of sending anything.

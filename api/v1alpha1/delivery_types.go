@@ -31,7 +31,7 @@ type MessageSpec struct {
 	// +kubebuilder:validation:MaxLength=65536
 	// +kubebuilder:validation:Pattern=`^[^\x00]+$`
 	// +required
-	Body string `json:"body"`
+	Body string `json:"body,omitempty"`
 }
 
 // DeliverySpec says how long and how hard to try.

@@ -9,7 +9,7 @@ type Recipient struct {
 	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^[:cntrl:]]+$')",message="an id is 1 to 253 characters without line breaks and other control characters, such as acct_4821"
 	// +required
-	ID string `json:"id"`
+	ID string `json:"id,omitempty"`
 
 	// address is where the channel sends to: an e-mail address on an SMTP channel, whatever the receiver understands on
 	// others. 1 to 2048 characters without control characters. It never becomes a URL, and never shows in status or logs.
@@ -18,7 +18,7 @@ type Recipient struct {
 	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^[:cntrl:]]+$')",message="an address is 1 to 2048 characters without line breaks and other control characters"
 	// +required
-	Address string `json:"address"`
+	Address string `json:"address,omitempty"`
 
 	// timeZone is the recipient's zone, a name of the IANA time zone database such as Europe/Paris, for schedules with
 	// timeZoneFrom Recipient. 1 to 64 characters. Default: the schedule's.
@@ -69,5 +69,5 @@ type LocalRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
 	// +required
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 }

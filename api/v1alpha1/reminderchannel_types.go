@@ -37,7 +37,7 @@ type ReminderChannelSpec struct {
 	// type is the kind of the channel: HTTP, an endpoint; SMTP, a mail relay; NATS, a subject; Log, a line in the worker's
 	// log, for trials.
 	// +required
-	Type ChannelType `json:"type"`
+	Type ChannelType `json:"type,omitempty"`
 
 	// http says how to reach the endpoint. With type HTTP only.
 	// +optional
@@ -105,7 +105,7 @@ type RateLimit struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	// +required
-	PerSecond int32 `json:"perSecond"`
+	PerSecond int32 `json:"perSecond,omitempty"`
 
 	// burst is how many sends may start at once after a pause, such as 100. 1 to 100000. Default: as many as perSecond.
 	// +kubebuilder:validation:Minimum=1
@@ -170,7 +170,7 @@ type ReminderChannelStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the metadata.generation of the spec that this status speaks of.
 	// +kubebuilder:validation:Minimum=0
@@ -251,7 +251,7 @@ type ReminderChannel struct {
 
 	// spec is what is wanted.
 	// +required
-	Spec ReminderChannelSpec `json:"spec"`
+	Spec ReminderChannelSpec `json:"spec,omitzero"`
 
 	// status is what the operator observed; it writes it alone.
 	// +optional

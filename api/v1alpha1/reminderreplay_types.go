@@ -27,12 +27,12 @@ type ReminderReplaySpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
-	ScheduleName string `json:"scheduleName"`
+	ScheduleName string `json:"scheduleName,omitempty"`
 
 	// action is Replay, try again under the same key, so that a receiver that deduplicates accepts at most once; or
 	// Discard, close without a send.
 	// +required
-	Action ReplayAction `json:"action"`
+	Action ReplayAction `json:"action,omitempty"`
 
 	// keys select dead letters by key, as status.deadLetters.recent of the schedule shows them, such as
 	// shop/renewal-notice/2026-11-03T08:00:00Z/acct_4821. At most 1000, each 1 to 1024 characters. Default: unset, all keys.
@@ -76,7 +76,7 @@ type ReminderReplaySpec struct {
 	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('[^[:cntrl:][:space:]]')",message="say in a few words why this is done"
 	// +required
-	Reason string `json:"reason"`
+	Reason string `json:"reason,omitempty"`
 
 	// perSecond is how many dead letters are handled a second at most. 1 to 100. Default 10.
 	// +kubebuilder:validation:Minimum=1
@@ -97,7 +97,7 @@ type ReminderReplayStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the metadata.generation of the spec that this status speaks of.
 	// +kubebuilder:validation:Minimum=0
@@ -158,7 +158,7 @@ type ReminderReplay struct {
 
 	// spec is what is wanted. It cannot be changed.
 	// +required
-	Spec ReminderReplaySpec `json:"spec"`
+	Spec ReminderReplaySpec `json:"spec,omitzero"`
 
 	// status is what the operator observed; it writes it alone.
 	// +optional

@@ -9,7 +9,7 @@ type ReminderScheduleStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the metadata.generation of the spec that this status speaks of.
 	// +kubebuilder:validation:Minimum=0
@@ -155,7 +155,7 @@ type ReasonCount struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9]*$`
 	// +required
-	Reason string `json:"reason"`
+	Reason string `json:"reason,omitempty"`
 
 	// count is how many reminders have the reason.
 	// +kubebuilder:validation:Minimum=0
@@ -169,12 +169,12 @@ type DeadLetterRecord struct {
 	// a ReminderReplay takes in spec.keys.
 	// +kubebuilder:validation:MaxLength=1024
 	// +required
-	Key string `json:"key"`
+	Key string `json:"key,omitempty"`
 
 	// reason is why the reminder is dead, such as DeadlineReached.
 	// +kubebuilder:validation:MaxLength=64
 	// +required
-	Reason string `json:"reason"`
+	Reason string `json:"reason,omitempty"`
 
 	// attempts is how many times the reminder was submitted to the channel.
 	// +kubebuilder:validation:Minimum=0
@@ -244,7 +244,7 @@ type BurnRate struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16
 	// +required
-	Window string `json:"window"`
+	Window string `json:"window,omitempty"`
 
 	// rate is the burn rate, such as "0.4". Unset without data.
 	// +kubebuilder:validation:MaxLength=16

@@ -30,7 +30,7 @@ const (
 type ReminderScheduleSpec struct {
 	// schedule says when the reminders fall due.
 	// +required
-	Schedule ScheduleSpec `json:"schedule"`
+	Schedule ScheduleSpec `json:"schedule,omitempty"`
 
 	// suspend stops planning and sending while it is true, such as during an incident. Reminders that fall due meanwhile
 	// are cancelled with the reason Suspended and are not caught up. Default false.
@@ -63,11 +63,11 @@ type ReminderScheduleSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
-	ChannelName string `json:"channelName"`
+	ChannelName string `json:"channelName,omitempty"`
 
 	// message is what the reminder says.
 	// +required
-	Message MessageSpec `json:"message"`
+	Message MessageSpec `json:"message,omitzero"`
 
 	// delivery says how long and how hard to try.
 	// +optional
@@ -129,7 +129,7 @@ type SLOSpec struct {
 	// +kubebuilder:validation:Pattern=`^[0-9]{1,2}([.][0-9]{1,4})?$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,2}([.][0-9]{1,4})?$') && double(self) > 0.0",message="objective is a percentage above 0 and below 100 with a decimal point, such as \"99.9\""
 	// +required
-	Objective string `json:"objective"`
+	Objective string `json:"objective,omitempty"`
 
 	// within is for how long after the due time an acceptance is in time, such as 5m. 1s to 720h. Default 5m.
 	// +kubebuilder:validation:Type=string
@@ -181,7 +181,7 @@ type ReminderSchedule struct {
 
 	// spec is what is wanted.
 	// +required
-	Spec ReminderScheduleSpec `json:"spec"`
+	Spec ReminderScheduleSpec `json:"spec,omitzero"`
 
 	// status is what the operator observed; it writes it alone.
 	// +optional

@@ -184,7 +184,7 @@ type AnchorSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_.-]*$`
 	// +required
-	Attribute string `json:"attribute"`
+	Attribute string `json:"attribute,omitempty"`
 
 	// offset is added to the date: an ISO 8601 period of years, months, weeks and days, with a sign in front, such as -P3D
 	// for three days before, P0D for the day itself, P2W for two weeks after. 3 to 20 characters. Default P0D.
@@ -201,7 +201,7 @@ type AnchorSpec struct {
 	// +kubebuilder:validation:MaxLength=5
 	// +kubebuilder:validation:Pattern=`^([01][0-9]|2[0-3]):[0-5][0-9]$`
 	// +required
-	Time string `json:"time"`
+	Time string `json:"time,omitempty"`
 }
 
 // DSTPolicy says what becomes of local times around a change of the clocks.

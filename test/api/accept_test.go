@@ -108,6 +108,22 @@ func fullAudience() []any {
 	return audience
 }
 
+// nameUnknownFields has typos, which kubectl and other strict clients are told of.
+func nameUnknownFields(t *testing.T, api client.Client) {
+	for path, object := range map[string]string{
+		"spec.schedule.timezone": goodSchedule, "spec.recipients.0.email": goodSchedule, "spec.http.uri": goodHTTP, "spec.dryrun": goodReplay,
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			err := create(t, api, changed(t, object, []edit{set(path, "x")}))
+			want := `unknown field "` + strings.Replace(path, ".0.", "[0].", 1) + `"`
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("want %s, got %v", want, err)
+			}
+		})
+	}
+}
+
 // defaults compares what the API server adds with what the types say.
 func defaults(t *testing.T, api client.Client) {
 	spec := func(t *testing.T, good string, edits ...edit) map[string]any {

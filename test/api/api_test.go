@@ -37,6 +37,7 @@ func TestAPI(t *testing.T) {
 		"accepts":                        accept,
 		"defaults":                       defaults,
 		"a replay cannot be changed":     replayIsImmutable,
+		"names unknown fields":           nameUnknownFields,
 		"kubectl get shows":              columns(c),
 		"samples apply":                  samples,
 	} {

@@ -65,7 +65,7 @@ func refuseChannels(t *testing.T, api client.Client) {
 		"a worker that does nothing":         {workers(map[string]any{"concurrency": 0}), "spec.workers.concurrency", "greater than or equal to 1"},
 		"a worker of 1025 at a time":         {workers(map[string]any{"concurrency": 1025}), "spec.workers.concurrency", "less than or equal to 1024"},
 		"memory that is no quantity":         {workers(map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "much"}}}), "spec.workers.resources.limits.memory", "should match"},
-		"a name of 64 characters":            {[]edit{set("metadata.name", strings.Repeat("a", 64))}, "metadata.name", "the name of a ReminderChannel has at most 63 characters"},
+		"a name of 64 characters":            {[]edit{set("metadata.name", strings.Repeat("a", 64))}, "metadata", "the name of a ReminderChannel has at most 63 characters"},
 	})
 	refuse(t, api, goodSMTP, map[string]bad{
 		"a relay that deduplicates":       {[]edit{set("spec.idempotency", "ByKey")}, "spec.idempotency", "mail relays do not deduplicate: leave idempotency out or write None"},

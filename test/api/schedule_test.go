@@ -50,7 +50,7 @@ func refuseSchedules(t *testing.T, api client.Client) {
 
 func refuseAudiences(t *testing.T, api client.Client) {
 	recipient := func(member string, value any) []edit { return []edit{set("spec.recipients.0."+member, value)} }
-	many := make([]any, 100_001)
+	many := make([]any, 10_001) // ten times as many are refused by the same rule, after some seconds
 	for i := range many {
 		many[i] = map[string]any{"id": fmt.Sprint(i), "address": "a"}
 	}
@@ -70,7 +70,7 @@ func refuseAudiences(t *testing.T, api client.Client) {
 	refuse(t, api, goodSchedule, map[string]bad{
 		"nobody":                       {[]edit{without("spec.recipients")}, "spec", "name at least one recipient in recipients, or a source in recipientsFrom"},
 		"an empty list":                {[]edit{set("spec.recipients", []any{})}, "spec", "name at least one recipient in recipients, or a source in recipientsFrom"},
-		"100,001 recipients":           {[]edit{set("spec.recipients", many)}, "spec.recipients", "must have at most 1000 items"},
+		"10,001 recipients":            {[]edit{set("spec.recipients", many)}, "spec.recipients", "must have at most 1000 items"},
 		"the same id twice":            {[]edit{set("spec.recipients", twice)}, "spec.recipients[1]", "Duplicate value"},
 		"no id":                        {recipient("id", nil), "spec.recipients[0].id", "Required value"},
 		"an empty id":                  {recipient("id", ""), "spec.recipients[0].id", "an id is 1 to 253 characters"},
