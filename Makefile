@@ -31,6 +31,10 @@ generate: ## Write deepcopy, CRDs, RBAC and the chart's copies of them
 fmt: ## Format all Go files
 	$(TOOLS)/golangci-lint fmt ./...
 
+.PHONY: fix
+fix: ## Apply what the linters can repair by themselves
+	$(TOOLS)/golangci-lint run --fix ./...
+
 ##@ Check
 
 .PHONY: lint

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# All checks but the tests, in order, each with its duration. It regenerates what
-# is generated and fails when the checkout then differs from the last commit.
-# Run by `make verify`.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# All checks but the tests, in order, each with its duration; a failure does not
+# keep the others from running. It regenerates what is generated and fails when the
+# checkout then differs from the last commit. Run by `make verify`.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+failures=()
 
 step() {
-	local name=$1 from=$SECONDS
+	local name=$1 from=$SECONDS result=ok
 	shift
 	echo "== $name"
 	"$@" || {
-		echo "== $name: FAILED after $((SECONDS - from)) s" >&2
-		exit 1
+		result=FAILED
+		failures+=("$name")
 	}
-	echo "== $name: $((SECONDS - from)) s"
+	echo "== $name: $result, $((SECONDS - from)) s"
 }
 
 formatted() {
@@ -49,3 +51,9 @@ step "lint" make -s lint
 step "lint-api" make -s lint-api
 step "chart" make -s chart
 step "committed" clean
+
+[ ${#failures[@]} -eq 0 ] || {
+	printf '\nfailed:\n' >&2
+	printf '  %s\n' "${failures[@]}" >&2
+	exit 1
+}
