@@ -4,6 +4,7 @@
 package install_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,7 +146,7 @@ func (f fixture) rights(t *testing.T) {
 		{chartWorker, "get", "reminderschedules", tenantNamespace}:        false,
 	}
 	for operator, own := range operators {
-		for r, want := range map[right]bool{
+		maps.Copy(granted, map[right]bool{
 			{operator, "watch", "reminderschedules", ""}:                     true,
 			{operator, "patch", "reminderschedules/status", tenantNamespace}: true,
 			{operator, "create", "leases", own}:                              true,
@@ -155,9 +156,7 @@ func (f fixture) rights(t *testing.T) {
 			{operator, "create", "secrets", tenantNamespace}:                 false,
 			{operator, "list", "secrets", ""}:                                false,
 			{operator, "create", "clusterrolebindings", ""}:                  false,
-		} {
-			granted[r] = want
-		}
+		})
 	}
 	for r, want := range granted {
 		if got := f.may(t, r); got != want {
