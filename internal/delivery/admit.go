@@ -17,7 +17,7 @@ func Admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) De
 		return Decision{Action: Wait, At: r.LeaseUntilTime}
 	}
 	found := r
-	r = inherit(r, p)
+	r = inherit(r)
 	if reason, state := obstacle(r, f, p, now); reason != "" {
 		return Decision{Action: Settle, Record: end(r, state, reason, p.Retention, now)}
 	}
@@ -39,9 +39,10 @@ func MarkSending(r reminder.Record, p Policy, now time.Time) reminder.Record {
 func held(r reminder.Record) bool { return r.State == reminder.Claimed || r.State == reminder.Sending }
 
 // inherit marks what a lapsed lease leaves open: its worker may have submitted
-// the reminder, unless the channel would have wanted a Sending mark first.
-func inherit(r reminder.Record, p Policy) reminder.Record {
-	if r.State == reminder.Sending || r.State == reminder.Claimed && p.Dedupes {
+// the reminder, unless it would have written a Sending mark first. What the
+// channel says of itself today does not matter: it may have been edited since.
+func inherit(r reminder.Record) reminder.Record {
+	if r.State == reminder.Sending || r.State == reminder.Claimed && r.Unmarked {
 		r.Unresolved = true
 	}
 	return r
@@ -49,7 +50,7 @@ func inherit(r reminder.Record, p Policy) reminder.Record {
 
 // obstacle is why the reminder ends here instead of being claimed.
 func obstacle(r reminder.Record, f Facts, p Policy, now time.Time) (reminder.Reason, reminder.State) {
-	if r.State == reminder.Sending && !p.resend() {
+	if r.Unresolved && !p.resend() {
 		return reminder.ReconciliationRequired, reminder.Dead
 	}
 	if reason := f.refusal(r); reason != "" {
@@ -76,7 +77,7 @@ func dueTime(r reminder.Record) time.Time {
 
 func claim(r reminder.Record, p Policy, owner string, now time.Time) reminder.Record {
 	next := advance(r, reminder.Claimed, now)
-	next.Owner, next.LeaseUntilTime = owner, now.Add(p.Lease)
+	next.Owner, next.LeaseUntilTime, next.Unmarked = owner, now.Add(p.Lease), p.Dedupes
 	if held(r) {
 		next.Takeovers++
 	}

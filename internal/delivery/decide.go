@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
@@ -10,17 +11,29 @@ import (
 // record is the one that the caller wrote last: Claimed, or Sending where the
 // channel cannot deduplicate.
 func Decide(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
+	d := judge(submitted(r), res, p, now)
+	found := r.Footprint() // as it is stored, without this submission
+	d.Record.Previous = &found
+	return d
+}
+
+// submitted counts a submission; a Sending mark has counted it already.
+func submitted(r reminder.Record) reminder.Record {
 	if r.State == reminder.Claimed {
-		r.Attempts++ // a Sending mark has counted itself already
+		r.Attempts++
 	}
+	return r
+}
+
+func judge(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
 	r.Receipt, r.Diagnostic = "", clip(res.Diagnostic, maxDiagnostic)
 	switch res.Outcome {
 	case reminder.Accepted:
 		return Decision{Action: Settle, Record: accepted(r, res, p.Retention, now)}
 	case reminder.Permanent:
-		// A receiver that deduplicates would have repeated an earlier acceptance:
-		// its refusal also settles what was open.
-		r.Unresolved = r.Unresolved && !p.Dedupes
+		// A refusal says nothing of an earlier submission whose outcome is open, also
+		// where the channel deduplicates: a proxy or an expired token can refuse
+		// before anyone looks at the key.
 		return Decision{Action: Settle, Record: end(r, reminder.Dead, permanentReason(res), p.Retention, now)}
 	case reminder.Transient:
 		return again(r, res, p, now)
@@ -52,12 +65,17 @@ func Release(r reminder.Record, now time.Time) Decision {
 
 // Upgrade is what a late acceptance makes of a record that another worker has
 // changed meanwhile: the channel's word is the truth, so everything but a Sent
-// one becomes Sent.
+// one becomes Sent. Where the channel deduplicates, no mark has counted the late
+// submission, and it is counted now.
 func Upgrade(r reminder.Record, res reminder.Result, p Policy, now time.Time) (reminder.Record, bool) {
 	if r.State == reminder.Sent || res.Outcome != reminder.Accepted {
 		return r, false
 	}
-	return accepted(r, res, p.Retention, now), true
+	next := accepted(r, res, p.Retention, now)
+	if p.Dedupes {
+		next.Attempts++
+	}
+	return next, true
 }
 
 func accepted(r reminder.Record, res reminder.Result, retention time.Duration, now time.Time) reminder.Record {
@@ -93,9 +111,13 @@ const (
 	maxReceipt    = 128
 )
 
+// clip cuts text to n bytes, between two characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
 	}
 	return s[:n]
 }

@@ -5,10 +5,13 @@
 //	Scheduled ──Admit──▶ Claimed ──MarkSending (channel cannot dedupe)──▶ Sending
 //	   ▲ ▲                  │                                               │
 //	   │ │                  └───────────────── Decide ──────────────────────┤
-//	   │ Replan                                                             ├─ Accepted ─▶ Sent
+//	   │ Replan (also of Retrying)                                          ├─ Accepted ─▶ Sent
 //	   │ │                                                                  ├─ Transient ▶ Retrying | Dead
 //	   │ Cancelled ◀─ Cancel, Admit ─ (Scheduled, Retrying)                 ├─ Permanent ▶ Dead
 //	   └──── replay ──── Dead ◀─────────────────────────────────────────────┴─ Unknown ──▶ Retrying | Dead
+//
+// A lapsed claim is admitted again; Release gives an unused one back to Scheduled;
+// Upgrade turns anything into Sent after a late acceptance.
 //
 // Three rules hold everywhere:
 //

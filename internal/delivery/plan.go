@@ -23,14 +23,18 @@ func Plan(p Planned, retention time.Duration, now time.Time) reminder.Record {
 }
 
 // Replan is what planning a slot again makes of its record: a Cancelled one is
-// opened again, a Scheduled one takes the new times and epoch. It answers false
-// where nothing is to be written: the record says so already, is in flight, or
-// has ended; a Sent reminder is never opened again.
+// opened again, a Scheduled one takes the new times and epoch, and so does one
+// that waits for a retry under an older epoch, which would else be cancelled as
+// superseded although the new plan has it too. It answers false where nothing is
+// to be written: the record says so already, has ended, or is in flight; what is
+// in flight may come back to Retrying under its old epoch. A Sent reminder is
+// never opened again.
 func Replan(r reminder.Record, p Planned, retention time.Duration, now time.Time) (reminder.Record, bool) {
 	same := r.Epoch == p.Epoch && r.ReleaseTime.Equal(p.ReleaseTime) && r.DeadlineTime.Equal(p.DeadlineTime) && r.LateTime.Equal(p.LateTime)
 	switch {
 	case r.State == reminder.Cancelled && r.Epoch <= p.Epoch:
 	case r.State == reminder.Scheduled && r.Epoch <= p.Epoch && !same:
+	case r.State == reminder.Retrying && r.Epoch < p.Epoch:
 	default:
 		return r, false
 	}
@@ -41,6 +45,8 @@ func Replan(r reminder.Record, p Planned, retention time.Duration, now time.Time
 
 // Cancel ends a reminder before its claim. It answers false where that is no
 // longer possible: a claimed reminder's outcome stands, and a terminal one stays.
+// One that may have been accepted becomes Dead(ReconciliationRequired) instead,
+// which wants a dead letter.
 func Cancel(r reminder.Record, reason reminder.Reason, retention time.Duration, now time.Time) (reminder.Record, bool) {
 	if r.State != reminder.Scheduled && r.State != reminder.Retrying {
 		return r, false
@@ -85,7 +91,7 @@ func advance(r reminder.Record, to reminder.State, now time.Time) reminder.Recor
 	previous := r.Footprint()
 	r.Previous = &previous
 	r.State, r.UpdateTime = to, now
-	r.Reason, r.Owner = "", ""
+	r.Reason, r.Owner, r.Unmarked = "", "", false
 	r.NextAttemptTime, r.LeaseUntilTime, r.FinishTime = time.Time{}, time.Time{}, time.Time{}
 	return r
 }
