@@ -7,14 +7,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"sync/atomic"
 	"time"
 
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
 const (
-	// maxHeader is the largest response header that is read, in bytes.
+	// maxHeader is the largest response header that is read, in bytes, interim
+	// responses included.
 	maxHeader = 16 << 10
 	// maxBody is how much of a response's body is read and dropped so that the
 	// connection can be used again; with more, it is closed.
@@ -33,7 +33,9 @@ const (
 //
 // It speaks HTTP/1.1 only: a connection then carries one request at a time, so
 // that counting its bytes proves whether a request has left, and a broken
-// connection makes one outcome unknown instead of many.
+// connection makes one outcome unknown instead of many. Connections are used
+// again only where the receiver dedupes: whether a receiver took a request or
+// closed an idle connection at that moment cannot be told apart.
 type client struct {
 	transport *http.Transport
 	timeout   time.Duration
@@ -44,36 +46,37 @@ func newClient(c reminder.Channel, o Options) *client {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: c.SendTimeout}).DialContext
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.TLS != nil {
-		config = o.TLS.Clone()
-	}
-	config.NextProtos = nil
-	if config.ClientSessionCache == nil {
-		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
-	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &client{timeout: c.SendTimeout, transport: &http.Transport{
-		Proxy:                  nil,
-		DialContext:            counted(dial),
-		TLSClientConfig:        config,
-		TLSHandshakeTimeout:    c.SendTimeout,
-		Protocols:              protocols,
-		DisableCompression:     true,
-		DisableKeepAlives:      !c.Dedupes,
-		MaxIdleConns:           max(c.Concurrency, 1),
-		MaxIdleConnsPerHost:    max(c.Concurrency, 1),
-		IdleConnTimeout:        idleTime,
-		MaxResponseHeaderBytes: maxHeader,
+		Proxy:               nil,
+		DialContext:         plainly(dial, c.SendTimeout),
+		DialTLSContext:      securely(dial, c.SendTimeout, tlsConfig(o.TLS)),
+		Protocols:           protocols,
+		DisableCompression:  true,
+		DisableKeepAlives:   !c.Dedupes,
+		MaxIdleConns:        max(c.Concurrency, 1),
+		MaxIdleConnsPerHost: max(c.Concurrency, 1),
+		IdleConnTimeout:     idleTime,
 	}}
 }
 
-// reply is what one submission met: a status, or a failure.
+func tlsConfig(base *tls.Config) *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if base != nil {
+		config = base.Clone()
+	}
+	config.NextProtos = []string{"http/1.1"}
+	if config.ClientSessionCache == nil {
+		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	}
+	return config
+}
+
+// reply is what one submission met: an answer, or a failure.
 type reply struct {
-	status int
-	header http.Header
-	// err is set when there was no status.
+	answer *answer
+	// err is set when there was no answer.
 	err error
 	// sent: at least one byte of the request may have left.
 	sent bool
@@ -89,67 +92,15 @@ func (c *client) submit(ctx context.Context, r *http.Request, body io.Reader, le
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: watch.got}))
 	r.Body, r.GetBody, r.ContentLength = io.NopCloser(body), nil, int64(length)
 	response, err := c.transport.RoundTrip(r)
-	if err != nil {
-		return reply{err: err, sent: watch.sent()}
+	if err == nil {
+		_ = response.Body.Close()
 	}
-	drain(response.Body, cancel)
-	return reply{status: response.StatusCode, header: response.Header, sent: true}
-}
-
-// drain reads the rest of a response within bounds and drops it.
-func drain(body io.ReadCloser, cancel func()) {
-	defer body.Close()
-	defer time.AfterFunc(drainTime, cancel).Stop()
-	_, _ = io.CopyN(io.Discard, body, maxBody+1)
-}
-
-// watch tells whether a request may have left: whether its connection has
-// written anything since it was given to the request.
-type watch struct {
-	conn   atomic.Pointer[countedConn]
-	start  atomic.Int64
-	opaque atomic.Bool
-}
-
-func (w *watch) got(info httptrace.GotConnInfo) {
-	conn := info.Conn
-	if t, ok := conn.(*tls.Conn); ok {
-		conn = t.NetConn()
+	// What was answered counts, even if the connection broke behind the header.
+	if a := watch.answered.Load(); a != nil {
+		return reply{answer: a}
 	}
-	if c, ok := conn.(*countedConn); ok {
-		w.start.Store(c.written.Load())
-		w.conn.Store(c)
-		return
+	if err == nil {
+		err = errMalformed
 	}
-	w.opaque.Store(true)
-}
-
-func (w *watch) sent() bool {
-	c := w.conn.Load()
-	return w.opaque.Load() || c != nil && c.written.Load() > w.start.Load()
-}
-
-// countedConn counts the bytes that went out.
-type countedConn struct {
-	net.Conn
-	written atomic.Int64
-}
-
-// Write counts what the system took, before it can be answered.
-func (c *countedConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.written.Add(int64(n))
-	return n, err
-}
-
-type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
-
-func counted(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &countedConn{Conn: conn}, nil
-	}
+	return reply{err: err, sent: watch.sent()}
 }

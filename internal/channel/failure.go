@@ -37,6 +37,9 @@ var kinds = []struct {
 	name string
 	is   func(error) bool
 }{
+	{"response header too large", is(errTooLarge)},
+	{"malformed response", is(errMalformed)},
+	{"the receiver wrote before it was asked", is(errUnasked)},
 	{"cancelled", is(context.Canceled)},
 	{"DNS lookup timed out", dns(func(e *net.DNSError) bool { return e.IsTimeout })},
 	{"host not found", dns(func(e *net.DNSError) bool { return e.IsNotFound })},

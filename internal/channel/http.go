@@ -79,10 +79,10 @@ func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Resu
 	request := s.request(m)
 	sign(request.Header, keys, m.ID, s.now(), body)
 	reply := s.client.submit(ctx, request, bytes.NewReader(body), len(body))
-	if reply.err != nil {
+	if reply.answer == nil {
 		return failed(reply.err, reply.sent)
 	}
-	return judge(reply.status, reply.header, s.success, s.now())
+	return judge(*reply.answer, s.success, s.now())
 }
 
 // request is the request without body and signature.

@@ -1,11 +1,14 @@
 package channel_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,9 +130,15 @@ func TestHTTPMisbehaviour(t *testing.T) {
 		"a header dripped one byte a second is unknown":        {Open: towards(ct.DripHeader, soon), Want: unknown("timeout after the request was written")},
 		"a status before a dripped body counts":                {Open: towards(ct.DripBody), Want: accepted("status 200")},
 		"a status before an endless body counts":               {Open: towards(ct.EndlessBody), Want: accepted("status 200")},
-		"a header of 1 MiB is unknown":                         {Open: towards(ct.HugeHeader), Want: unknown("no valid response after the request was written")},
+		"a header of 1 MiB is unknown":                         {Open: towards(ct.HugeHeader), Want: unknown("response header too large after the request was written")},
 		"a gzip bomb is not inflated":                          {Open: towards(ct.GzipBomb), Want: accepted("status 200")},
-		"an answer in another protocol is unknown":             {Open: towards(ct.NotHTTP), Want: unknown("no valid response after the request was written")},
+		"an answer in another protocol is unknown":             {Open: towards(ct.NotHTTP), Want: unknown("malformed response after the request was written")},
+		"interim responses without end are unknown":            {Open: towards(ct.EndlessInterim), Want: unknown("response header too large after the request was written")},
+		"an interim response is no answer":                     {Open: towards(ct.Interim(422)), Want: permanent(reminder.PermanentFailure, "status 422")},
+		"another protocol on request is unknown":               {Open: towards(ct.Upgrade), Want: unknown("malformed response after the request was written")},
+		"a status before a drip counts although time ends":     {Open: towards(ct.DripBody, soon), Want: accepted("status 200")},
+		"two answers count as the first":                       {Open: towards(ct.AnswerTwice), Want: accepted("status 200")},
+		"a body in chunks":                                     {Open: towards(ct.Chunked(200)), Want: accepted("status 200")},
 		"a channel that cannot dedupe judges a reset the same": {Open: towards(ct.ResetAfterReading, func(s *setup) { s.channel.Dedupes = false }), Want: unknown("")},
 	})
 }
@@ -259,6 +268,58 @@ func TestHTTPSendsOnceOnABrokenReusedConnection(t *testing.T) {
 				t.Errorf("there were %d connections, want 1 that was used twice", got)
 			}
 		})
+	}
+}
+
+// What a receiver writes without having been asked is neither an answer nor text
+// that net/http may log.
+func TestHTTPHearsNothingThatItDidNotAskFor(t *testing.T) {
+	var logged bytes.Buffer
+	log.SetOutput(&logged) // not parallel: the standard logger, which net/http uses, is the process's
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	for name, b := range map[string]ct.Behaviour{
+		"speaks first": ct.SpeakFirst, "answers twice": ct.AnswerTwice, "answers 408 twice": ct.InTurn(ct.AnswerTwice, ct.Answer(408)),
+		"switches protocols": ct.Upgrade, "speaks another": ct.NotHTTP, "has a huge header": ct.HugeHeader,
+	} {
+		r := ct.NewReceiver(t, b)
+		s := open(t, r.URL())
+		for range 20 {
+			ct.CheckResult(t, s.Send(t.Context(), ct.Message()))
+		}
+		if got := logged.String(); got != "" {
+			t.Errorf("a receiver that %s: net/http logged %s", name, got)
+		}
+	}
+}
+
+// A second answer in the same segment must not become the answer to the next request.
+func TestHTTPTakesNoAnswerForAnotherRequest(t *testing.T) {
+	t.Parallel()
+	r := ct.NewReceiver(t, ct.AnswerTwice)
+	s := open(t, r.URL())
+	for range 5 {
+		if got := s.Send(t.Context(), ct.Message()); got.Outcome != reminder.Accepted {
+			t.Fatalf("send is %+v, want Accepted", got)
+		}
+	}
+	if got := r.Connections(); got != 5 {
+		t.Errorf("there were %d connections, want a new one for each of 5 requests", got)
+	}
+}
+
+func TestHTTPUsesAConnectionAgainAfterAnyCleanAnswer(t *testing.T) {
+	t.Parallel()
+	for name, b := range map[string]ct.Behaviour{
+		"a length": ct.Answer(200), "no body": ct.Answer(204), "chunks": ct.Chunked(200), "an interim response": ct.Interim(200), "a rejection": ct.Answer(422),
+	} {
+		r := ct.NewReceiver(t, b)
+		s := open(t, r.URL())
+		for range 5 {
+			s.Send(t.Context(), ct.Message())
+		}
+		if got := r.Connections(); got != 1 {
+			t.Errorf("%s: there were %d connections, want 1", name, got)
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
-// judge is the result that a receiver's status means.
+// judge is the result that a receiver's answer means.
 //
 //	2xx, or one of the channel's success codes   Accepted
 //	another 2xx when the channel lists its own   Unknown
@@ -17,7 +17,8 @@ import (
 //	410                                          Permanent, EndpointGone
 //	3xx (not followed), other 4xx                Permanent, PermanentFailure
 //	anything else                                Unknown
-func judge(status int, header http.Header, success []int, now time.Time) reminder.Result {
+func judge(a answer, success []int, now time.Time) reminder.Result {
+	status := a.status
 	text := "status " + strconv.Itoa(status)
 	class := status / 100
 	switch {
@@ -26,7 +27,7 @@ func judge(status int, header http.Header, success []int, now time.Time) reminde
 	case class == 2:
 		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: text + " is not one of the channel's success codes"}
 	case class == 5, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
-		wait := retryAfter(header.Get("Retry-After"), now)
+		wait := retryAfter(a.retryAfter, now)
 		return reminder.Result{Outcome: reminder.Transient, RetryAfter: wait, Diagnostic: text}
 	case status == http.StatusGone:
 		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.EndpointGone, Diagnostic: text}

@@ -44,7 +44,7 @@ func newRig(t *testing.T, path, key string) rig {
 		t.Fatal(err)
 	}
 	r.sender, err = channel.New(reminder.Channel{
-		Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true, SendTimeout: 300 * time.Millisecond, Concurrency: 1,
+		Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true, SendTimeout: 2 * time.Second, Concurrency: 1,
 		HTTP: &reminder.HTTPChannel{URL: r.server.URL + path},
 	}, channel.Options{SecretDir: dir, RequireSignature: true})
 	if err != nil {

@@ -47,12 +47,56 @@ func InTurn(turns ...Behaviour) Behaviour {
 	return func(e *Exchange) bool { return turns[min(e.Number, len(turns)-1)](e) }
 }
 
-// EarlyAnswer answers before it has read anything, and closes.
+// EarlyAnswer answers when the first byte of the request is there, and closes
+// behind it.
 func EarlyAnswer(status int) Behaviour {
 	return func(e *Exchange) bool {
+		if !e.Wait() {
+			return false
+		}
 		e.Write(response(status, []string{"Connection: close"}, Leak))
 		e.Read()
 		return false
+	}
+}
+
+// SpeakFirst answers without waiting for a request, and closes.
+func SpeakFirst(e *Exchange) bool {
+	e.Write(response(http.StatusOK, nil, Leak))
+	e.Read()
+	return false
+}
+
+// AnswerTwice answers one request with two responses in one segment.
+func AnswerTwice(e *Exchange) bool {
+	one := response(http.StatusOK, nil, Leak)
+	return e.Read() && e.Write(one+one)
+}
+
+// Interim sends an interim response (103) before the status.
+func Interim(status int) Behaviour {
+	return func(e *Exchange) bool {
+		return e.Read() && e.Write("HTTP/1.1 103 Early Hints\r\nX-Leak: "+Leak+"\r\n\r\n"+response(status, nil, Leak))
+	}
+}
+
+// EndlessInterim sends interim responses and never a status.
+func EndlessInterim(e *Exchange) bool {
+	for ok := e.Read(); ok; {
+		ok = e.Write("HTTP/1.1 103 Early Hints\r\n\r\n")
+	}
+	return false
+}
+
+// Upgrade switches to another protocol.
+func Upgrade(e *Exchange) bool {
+	return e.Read() && e.Write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+Leak+"\r\n\r\n")
+}
+
+// Chunked answers with a body in chunks.
+func Chunked(status int) Behaviour {
+	return func(e *Exchange) bool {
+		return e.Read() && e.Write(fmt.Sprintf("HTTP/1.1 %d OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", status, len(Leak), Leak))
 	}
 }
 

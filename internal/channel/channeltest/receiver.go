@@ -146,6 +146,12 @@ type Exchange struct {
 	receiver *Receiver
 }
 
+// Wait waits for the first byte of a request; false when there is none.
+func (e *Exchange) Wait() bool {
+	_, err := e.reader.Peek(1)
+	return err == nil
+}
+
 // Read reads one request with its body; false when there is none.
 func (e *Exchange) Read() bool {
 	q, err := http.ReadRequest(e.reader)
