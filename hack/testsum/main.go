@@ -77,6 +77,9 @@ func (s *summary) line(line []byte) {
 	case "build-output":
 		fmt.Fprint(s.out, e.Output)
 	case "output":
+		if strings.HasPrefix(e.Output, "=== ") {
+			return
+		}
 		s.output[e.id()] = append(s.output[e.id()], e.Output)
 	case "pass", "fail", "skip":
 		s.done(e)
