@@ -100,7 +100,7 @@ func registration(in scheduleInput, audience []reminder.Recipient) (entry remind
 	if !known || have.Deleted || have.UID != want.UID || have.PlanHash != want.PlanHash {
 		// From the clock, so that it rises also when the registry was lost.
 		want.Epoch = max(have.Epoch+1, in.now.Unix())
-		want.EditTime, want.ResumeTime = want.CreateTime, time.Time{}
+		want.EditTime, want.ResumeTime = time.Time{}, time.Time{}
 		if known && have.UID == want.UID && !have.Deleted {
 			want.EditTime = in.now
 		}

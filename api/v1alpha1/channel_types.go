@@ -40,8 +40,8 @@ type HTTPChannel struct {
 	// +optional
 	Headers []HTTPHeader `json:"headers,omitempty"`
 
-	// secretName is the Secret in the same namespace that holds the credentials: signing-secret, which signs each request,
-	// signing-secret-previous during a rotation, and authorization, the value of the Authorization header. 1 to 253
+	// secretName is the Secret in the same namespace with the keys that sign each request: signingKey, of at least 24
+	// bytes in base64 with or without the prefix whsec_, and previousSigningKey during a rotation. 1 to 253
 	// characters. Default: unset, requests are not signed.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

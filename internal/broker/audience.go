@@ -42,9 +42,13 @@ func (a *Audience) Complete(ctx context.Context, namespace, schedule, hash strin
 
 // Replace makes the audience of a schedule exactly these recipients and marks it
 // complete with its hash: those of others are removed, changed ones rewritten. It
-// is safe to repeat, and does nothing when the audience is complete already.
+// is safe to repeat, and does nothing when the audience is complete already. While
+// it is under way, and after a failure, no audience counts as complete.
 func (a *Audience) Replace(ctx context.Context, namespace, schedule, hash string, recipients []reminder.Recipient) error {
 	if complete, err := a.Complete(ctx, namespace, schedule, hash); err != nil || complete {
+		return err
+	}
+	if err := a.forget(ctx, audiencePrefix(namespace, schedule)+markerToken); err != nil {
 		return err
 	}
 	if err := a.rewrite(ctx, namespace, schedule, recipients); err != nil {

@@ -60,8 +60,9 @@ func consumerConfig(c reminder.Channel) jetstream.ConsumerConfig {
 	}
 }
 
-// RemoveConsumer deletes the durable consumer of a channel and the due jobs that
-// wait for it. It is safe to repeat.
+// RemoveConsumer deletes the durable consumer of a channel. The due jobs that wait
+// for it stay, for a channel of that name that is made anew; the audit sweep ends
+// their reminders at the deadline. It is safe to repeat.
 func (q *Queue) RemoveConsumer(ctx context.Context, namespace, channel string) error {
 	ctx, cancel := q.bound(ctx)
 	defer cancel()

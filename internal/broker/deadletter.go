@@ -13,8 +13,8 @@ import (
 // message per reminder, routed by owner.
 type DeadLetters struct{ store }
 
-// Publish stores a dead letter. A second one of the same reminder replaces the
-// first, so that it is safe to repeat.
+// Publish stores a dead letter. A second one of the same reminder for the same
+// owner replaces the first, so that it is safe to repeat.
 func (d *DeadLetters) Publish(ctx context.Context, letter reminder.DeadLetter) error {
 	body, err := letter.Encode()
 	if err != nil {
@@ -24,6 +24,20 @@ func (d *DeadLetters) Publish(ctx context.Context, letter reminder.DeadLetter) e
 		return fmt.Errorf("publish dead letter %s: %w", letter.Key, err)
 	}
 	return nil
+}
+
+// Standing tells whether a dead letter of the reminder for that owner stands.
+func (d *DeadLetters) Standing(ctx context.Context, letter reminder.DeadLetter) (bool, error) {
+	ctx, cancel := d.bound(ctx)
+	defer cancel()
+	stream, err := d.handle(ctx, deadStream)
+	if err == nil {
+		_, err = stream.GetLastMsgForSubject(ctx, deadSubject(letter))
+	}
+	if err = classify(err); err != nil && !isNotFound(err) {
+		return false, fmt.Errorf("look for the dead letter of %s: %w", letter.Key, err)
+	}
+	return err == nil, nil
 }
 
 // Resolve removes the dead letter of a reminder that is no longer dead.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
@@ -41,23 +42,50 @@ func (b bucket) follow(ctx context.Context, pattern string, from uint64, fn func
 	if err != nil {
 		return fmt.Errorf("follow %s: %w", b.name, classify(err))
 	}
-	defer messages.Stop()
-	stop := context.AfterFunc(ctx, messages.Stop)
-	defer stop()
+	defer b.end(consumer, messages)
+	defer context.AfterFunc(ctx, messages.Stop)()
 	info := consumer.CachedInfo()
 	if info != nil && info.NumPending == 0 {
 		if err := idle(); err != nil {
 			return err
 		}
 	}
-	return b.drain(ctx, messages, fn, idle)
+	return b.drain(ctx, consumer, messages, fn, idle)
 }
 
-func (b bucket) drain(ctx context.Context, messages jetstream.MessagesContext, fn func(entry) error, idle func() error) error {
+// end removes the consumer at once: left alone it would stay for minutes, and a
+// stream has room for so many.
+func (b bucket) end(consumer jetstream.Consumer, messages jetstream.MessagesContext) {
+	messages.Stop()
+	info := consumer.CachedInfo()
+	if info == nil || !b.conn.IsConnected() {
+		return
+	}
+	ctx, cancel := b.bound(context.Background())
+	defer cancel()
+	_ = b.js.DeleteConsumer(ctx, b.stream(), info.Name) // gone already is as good
+}
+
+// quiet is how long nothing may come before the consumer is asked whether
+// anything is still on its way: what was announced as pending can expire or be
+// removed before it is delivered.
+const quiet = time.Second
+
+func (b bucket) drain(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, fn func(entry) error, idle func() error) error {
+	caughtUp := false
 	for {
-		msg, err := messages.Next()
+		msg, err := messages.Next(jetstream.NextMaxWait(quiet))
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if errors.Is(err, nats.ErrTimeout) {
+			if !caughtUp && b.nothingPending(ctx, consumer) {
+				caughtUp = true
+				if err := idle(); err != nil {
+					return err
+				}
+			}
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("follow %s: %w", b.name, classify(err))
@@ -70,12 +98,20 @@ func (b bucket) drain(ctx context.Context, messages jetstream.MessagesContext, f
 		if err := fn(e); err != nil {
 			return err
 		}
-		if e.pending == 0 {
+		if caughtUp = e.pending == 0; caughtUp {
 			if err := idle(); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// nothingPending asks the broker; it answers false when it cannot be known.
+func (b bucket) nothingPending(ctx context.Context, consumer jetstream.Consumer) bool {
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
+	info, err := consumer.Info(ctx)
+	return err == nil && info.NumPending == 0
 }
 
 // errCaughtUp ends a follow that only wanted what is there now.

@@ -59,8 +59,9 @@ func (r *Registry) Channel(ctx context.Context, namespace, name string) (reminde
 }
 
 // WatchChannel calls fn with a channel's entry as it is now and at each change,
-// until ctx ends or the bucket is lost. A removed channel is not reported.
-func (r *Registry) WatchChannel(ctx context.Context, namespace, name string, fn func(reminder.Channel)) error {
+// until ctx ends, fn fails or the bucket is lost. A removed channel is not
+// reported.
+func (r *Registry) WatchChannel(ctx context.Context, namespace, name string, fn func(reminder.Channel) error) error {
 	return r.follow(ctx, channelKey(namespace, name), 0, func(e entry) error {
 		if e.deleted {
 			return nil
@@ -69,8 +70,7 @@ func (r *Registry) WatchChannel(ctx context.Context, namespace, name string, fn 
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.what("watch", e.key), err)
 		}
-		fn(c)
-		return nil
+		return fn(c)
 	}, func() error { return nil })
 }
 

@@ -49,10 +49,22 @@ func (s store) publish(ctx context.Context, msg *nats.Msg, options ...jetstream.
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	ack, err := s.js.PublishMsg(ctx, msg, options...)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) {
+		return 0, s.silent(ctx, msg.Subject, err)
+	}
 	if err != nil {
 		return 0, classify(err)
 	}
 	return ack.Sequence, nil
+}
+
+// silent tells a stream that does not exist from one that has no leader yet, such
+// as after a restart of the broker: a publish meets no answer in both cases.
+func (s store) silent(ctx context.Context, subject string, cause error) error {
+	if _, err := s.js.StreamNameBySubject(ctx, subject); errors.Is(err, jetstream.ErrStreamNotFound) {
+		return wrap(reminder.ErrLost, cause)
+	}
+	return wrap(reminder.ErrUnavailable, cause)
 }
 
 // purge removes all messages of the subjects that match.
@@ -84,7 +96,7 @@ func classify(err error) error {
 		return nil
 	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrMsgNotFound):
 		return wrap(reminder.ErrNotFound, err)
-	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerDoesNotExist), errors.Is(err, jetstream.ErrNoStreamResponse):
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerDoesNotExist):
 		return wrap(reminder.ErrLost, err)
 	case errors.As(err, &api) && api.APIError() != nil:
 		return classifyAPI(api.APIError(), err)

@@ -29,6 +29,10 @@ var (
 // KV bucket may have: each is one transition of the trace.
 const ledgerHistory = 64
 
+// maxConsumers is set because a server has a default that no other setting lifts;
+// each channel needs one consumer on the jobs stream.
+const maxConsumers = 100_000
+
 // ErrUnsafe: an existing stream has a setting that would break the promise.
 var ErrUnsafe = errors.New("unsafe setting")
 
@@ -55,6 +59,7 @@ func jobsShape(o Options) jetstream.StreamConfig {
 		Subjects:          []string{schedPrefix + ">", duePrefix + ">"},
 		Retention:         jetstream.WorkQueuePolicy,
 		Storage:           jetstream.FileStorage,
+		MaxConsumers:      maxConsumers,
 		Discard:           jetstream.DiscardOld,
 		MaxMsgs:           -1,
 		MaxBytes:          -1,
@@ -75,6 +80,7 @@ func deadShape(o Options) jetstream.StreamConfig {
 		Subjects:          []string{deadPrefix + ">"},
 		Retention:         jetstream.LimitsPolicy,
 		Storage:           jetstream.FileStorage,
+		MaxConsumers:      maxConsumers,
 		Discard:           jetstream.DiscardNew,
 		MaxMsgs:           -1,
 		MaxBytes:          -1,
@@ -95,6 +101,7 @@ func bucketShape(o Options, name string, history int64) jetstream.StreamConfig {
 		Subjects:          []string{"$KV." + name + ".>"},
 		Retention:         jetstream.LimitsPolicy,
 		Storage:           jetstream.FileStorage,
+		MaxConsumers:      maxConsumers,
 		Discard:           jetstream.DiscardNew,
 		MaxMsgs:           -1,
 		MaxBytes:          -1,

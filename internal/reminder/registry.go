@@ -23,11 +23,11 @@ type Schedule struct {
 	CreateTime time.Time `json:"createTime"`
 	Generation int64     `json:"generation"`
 	// PlanHash covers the fields that decide which reminders exist and when;
-	// Epoch rises when it changes. EditTime is when it last changed: occurrences
-	// before it were never planned by this epoch, and are not missed.
+	// Epoch rises when it changes. EditTime is when it last changed, zero when it
+	// never did: occurrences before an edit are not missed by what replaced them.
 	PlanHash string    `json:"planHash"`
 	Epoch    int64     `json:"epoch"`
-	EditTime time.Time `json:"editTime"`
+	EditTime time.Time `json:"editTime,omitzero"`
 	// AudienceHash covers the projected recipients.
 	AudienceHash string `json:"audienceHash"`
 	Suspended    bool   `json:"suspended,omitempty"`

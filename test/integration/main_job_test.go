@@ -14,7 +14,9 @@ import (
 
 // settled tells whether all n reminders of a schedule are sent, each once.
 func sent(n int64) func(v1alpha1.ReminderCounts) bool {
-	return func(c v1alpha1.ReminderCounts) bool { return c.Sent == n && c.Due == n && c.Pending == 0 && c.Dead == 0 }
+	return func(c v1alpha1.ReminderCounts) bool {
+		return c.Sent == n && c.Due == n && c.Pending == 0 && c.Dead == 0
+	}
 }
 
 func TestAScheduleBecomesDeliveredRemindersAndHonestStatus(t *testing.T) {

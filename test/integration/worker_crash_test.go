@@ -28,13 +28,13 @@ type crash struct {
 func TestWorkerCrashes(t *testing.T) {
 	t.Parallel()
 	rows := map[string]crash{
-		"row 1: killed after fetching, redelivered, sent once":                     {point: failpoint.W0Fetched, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1},
-		"row 2: killed after claiming, taken over, sent once":                      {point: failpoint.W1Claimed, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, takeovers: 1},
-		"row 2: killed after claiming, no dedupe, taken over, sent once":           {point: failpoint.W1Claimed, idempotency: v1alpha1.IdempotencyNone, want: reminder.Sent, accepted: 1, takeovers: 1},
-		"row 3: killed in the call of a deduping channel, sent again by key":       {point: failpoint.W3InCall, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, takeovers: 1},
-		"row 3: killed after the Sending mark, Park, parked and not sent":          {point: failpoint.W2Sending, idempotency: v1alpha1.IdempotencyNone, want: reminder.Dead, reason: reminder.ReconciliationRequired},
-		"row 5: killed after the answer of a deduping channel, accepted once":      {point: failpoint.W4Answered, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, takeovers: 1},
-		"row 5: killed after the answer without dedupe, parked, accepted once":     {point: failpoint.W4Answered, idempotency: v1alpha1.IdempotencyNone, want: reminder.Dead, reason: reminder.ReconciliationRequired, accepted: 1},
+		"row 1: killed after fetching, redelivered, sent once":                      {point: failpoint.W0Fetched, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1},
+		"row 2: killed after claiming, taken over, sent once":                       {point: failpoint.W1Claimed, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, takeovers: 1},
+		"row 2: killed after claiming, no dedupe, taken over, sent once":            {point: failpoint.W1Claimed, idempotency: v1alpha1.IdempotencyNone, want: reminder.Sent, accepted: 1, takeovers: 1},
+		"row 3: killed in the call of a deduping channel, sent again by key":        {point: failpoint.W3InCall, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, takeovers: 1},
+		"row 3: killed after the Sending mark, Park, parked and not sent":           {point: failpoint.W2Sending, idempotency: v1alpha1.IdempotencyNone, want: reminder.Dead, reason: reminder.ReconciliationRequired},
+		"row 5: killed after the answer of a deduping channel, accepted once":       {point: failpoint.W4Answered, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, takeovers: 1},
+		"row 5: killed after the answer without dedupe, parked, accepted once":      {point: failpoint.W4Answered, idempotency: v1alpha1.IdempotencyNone, want: reminder.Dead, reason: reminder.ReconciliationRequired, accepted: 1},
 		"row 6: killed after recording the outcome, the redelivery changes nothing": {point: failpoint.W5Recorded, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, suppressed: 1},
 		"row 8: killed before the acknowledgement, the redelivery changes nothing":  {point: failpoint.W7AckSent, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1, suppressed: 1},
 		"row 8: killed after the acknowledgement, nothing is redelivered":           {point: failpoint.W8Acked, idempotency: v1alpha1.IdempotencyByKey, want: reminder.Sent, accepted: 1},
@@ -145,4 +145,3 @@ func TestWorkersKilledInABurst(t *testing.T) {
 		t.Errorf("receiver: accepted %d, duplicates %d; want %d and 0", got.Accepted, got.Duplicates, n)
 	}
 }
-

@@ -182,8 +182,24 @@ func (s *System) WaitRecords(t testing.TB, schedule, what string, n int, ok func
 				good++
 			}
 		}
-		return good == n && len(records) == n, fmt.Sprintf("%d of %d are so; states %v", good, len(records), seen)
+		if good == n && len(records) == n {
+			return true, ""
+		}
+		return false, fmt.Sprintf("%d of %d are so; states %v; conditions %v", good, len(records), seen, s.conditions(t, schedule))
 	})
+}
+
+// conditions are those of a schedule, in short.
+func (s *System) conditions(t testing.TB, name string) []string {
+	obj := &v1alpha1.ReminderSchedule{}
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: Tenant, Name: name}, obj); err != nil {
+		return []string{err.Error()}
+	}
+	var all []string
+	for _, c := range obj.Status.Conditions {
+		all = append(all, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return all
 }
 
 // deployments are the names of the worker Deployments.

@@ -1,0 +1,99 @@
+package broker_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/broker"
+	"github.com/reminder-operator/reminder-operator/internal/broker/brokertest"
+)
+
+// fill creates n records of one schedule.
+func fill(t *testing.T, b *broker.Broker, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	work := make(chan int)
+	for range 16 {
+		all.Go(func() {
+			for i := range work {
+				if _, err := b.Ledger.Create(t.Context(), planned(fmt.Sprint(i), time.Now().UTC())); err != nil {
+					t.Errorf("create: %v", err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	all.Wait()
+}
+
+// The last entries of a bucket can vanish after a follower has been told that
+// they are on their way: it must not wait for them for ever.
+func TestAListEndsAlthoughTheLastEntriesVanish(t *testing.T) {
+	t.Parallel()
+	url := brokertest.URL(t)
+	b := brokertest.Connect(t, url)
+	const entries = 2000 // more than a follower fetches ahead
+	fill(t, b, entries)
+	ledger := stream(t, url)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	seen := 0
+	err := b.Ledger.Of(ctx, "shop", "renewal.notice", func(broker.Revision) error {
+		if seen++; seen > 1 {
+			return nil
+		}
+		return ledger.Purge(ctx)
+	})
+	if err != nil || seen == 0 || seen == entries {
+		t.Errorf("saw %d of %d entries, %v; want some, and an end", seen, entries, err)
+	}
+}
+
+func TestAListSeesTheLatestOfEachReminderOfTheSchedule(t *testing.T) {
+	t.Parallel()
+	b, ctx := brokertest.Start(t), t.Context()
+	fill(t, b, 20)
+	other := planned("x", time.Now().UTC())
+	other.Key.Schedule = "renewal"
+	if _, err := b.Ledger.Create(ctx, other); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]uint64{}
+	list := func() {
+		t.Helper()
+		err := b.Ledger.Of(ctx, "shop", "renewal.notice", func(r broker.Revision) error {
+			if r.Err != nil || r.Number <= seen[r.Token] || r.Record.Key.Token() != r.Token {
+				t.Errorf("revision %d of %s: %v", r.Number, r.Token, r.Err)
+			}
+			seen[r.Token] = r.Number
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list()
+	for token, number := range seen {
+		r, _, err := b.Ledger.Get(ctx, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Epoch = 2
+		if _, err := b.Ledger.Update(ctx, r, number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list()
+	if len(seen) != 20 {
+		t.Errorf("saw %d reminders, want 20", len(seen))
+	}
+	if err := b.Ledger.Of(ctx, "shop", "none", func(broker.Revision) error { return fmt.Errorf("not empty") }); err != nil {
+		t.Errorf("list of nothing: %v", err)
+	}
+}
