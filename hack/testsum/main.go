@@ -76,6 +76,8 @@ func (s *summary) line(line []byte) {
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(s.out, e.Output)
+	case "run":
+		s.output[e.id()] = nil
 	case "output":
 		if strings.HasPrefix(e.Output, "=== ") {
 			return

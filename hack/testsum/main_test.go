@@ -43,7 +43,7 @@ func TestSummary(t *testing.T) {
 			wantLast: "0 passed, 1 failed", want: []string{"syntax error"},
 		},
 		"a test that never ends is a failure": {
-			lines:    []string{`{"Action":"output","Package":"p","Test":"TestA","Output":"before the end\n"}`},
+			lines:    []string{`{"Action":"run","Package":"p","Test":"TestA"}`},
 			wantLast: "0 passed, 1 failed", want: []string{"DID NOT END: p TestA"},
 		},
 		"no test at all is a failure": {lines: []string{"go: cannot find module"}, wantLast: "0 passed, 1 failed", want: []string{"cannot find module"}},
