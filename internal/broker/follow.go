@@ -44,13 +44,16 @@ func (b bucket) follow(ctx context.Context, pattern string, from uint64, fn func
 	}
 	defer b.end(consumer, messages)
 	defer context.AfterFunc(ctx, messages.Stop)()
-	info := consumer.CachedInfo()
-	if info != nil && info.NumPending == 0 {
+	pending := uint64(1) // unless the broker has said so, assume that some is
+	if info := consumer.CachedInfo(); info != nil {
+		pending = info.NumPending
+	}
+	if pending == 0 {
 		if err := idle(); err != nil {
 			return err
 		}
 	}
-	return b.drain(ctx, consumer, messages, fn, idle)
+	return b.drain(ctx, consumer, messages, pending, fn, idle)
 }
 
 // end removes the consumer at once: left alone it would stay for minutes, and a
@@ -71,47 +74,66 @@ func (b bucket) end(consumer jetstream.Consumer, messages jetstream.MessagesCont
 // removed before it is delivered.
 const quiet = time.Second
 
-func (b bucket) drain(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, fn func(entry) error, idle func() error) error {
-	caughtUp := false
+func (b bucket) drain(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, pending uint64, fn func(entry) error, idle func() error) error {
 	for {
-		msg, err := messages.Next(jetstream.NextMaxWait(quiet))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if errors.Is(err, nats.ErrTimeout) {
-			if !caughtUp && b.nothingPending(ctx, consumer) {
-				caughtUp = true
-				if err := idle(); err != nil {
-					return err
-				}
-			}
-			continue
-		}
+		e, err := b.next(ctx, consumer, messages, pending > 0)
 		if err != nil {
-			return fmt.Errorf("follow %s: %w", b.name, classify(err))
-		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			return fmt.Errorf("follow %s: %w", b.name, err)
-		}
-		e := entry{key: b.key(msg.Subject()), value: msg.Data(), revision: meta.Sequence.Stream, deleted: deleted(msg.Headers()), pending: meta.NumPending}
-		if err := fn(e); err != nil {
 			return err
 		}
-		if caughtUp = e.pending == 0; caughtUp {
-			if err := idle(); err != nil {
-				return err
-			}
+		if e.key != "" {
+			err = fn(e)
+		}
+		if pending = e.pending; err == nil && pending == 0 {
+			err = idle()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// nothingPending asks the broker; it answers false when it cannot be known.
-func (b bucket) nothingPending(ctx context.Context, consumer jetstream.Consumer) bool {
+// next waits for an entry, while some are expected no longer than until it turns
+// out that they have vanished: then it answers an empty entry. Without a time
+// limit the client itself notices a consumer that is gone, by its heartbeats.
+func (b bucket) next(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, expected bool) (entry, error) {
+	var limit []jetstream.NextOpt
+	if expected {
+		limit = []jetstream.NextOpt{jetstream.NextMaxWait(quiet)}
+	}
+	for vanished := false; ; {
+		msg, err := messages.Next(limit...)
+		switch {
+		case ctx.Err() != nil:
+			return entry{}, ctx.Err()
+		case err == nil:
+			return b.entry(msg)
+		case !errors.Is(err, nats.ErrTimeout):
+			return entry{}, fmt.Errorf("follow %s: %w", b.name, classify(err))
+		case vanished: // and what was sent before the broker said so has not come either
+			return entry{}, nil
+		}
+		if vanished, err = b.nothingPending(ctx, consumer); err != nil {
+			return entry{}, err
+		}
+	}
+}
+
+func (b bucket) entry(msg jetstream.Msg) (entry, error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return entry{}, fmt.Errorf("follow %s: %w", b.name, err)
+	}
+	return entry{key: b.key(msg.Subject()), value: msg.Data(), revision: meta.Sequence.Stream, deleted: deleted(msg.Headers()), pending: meta.NumPending}, nil
+}
+
+func (b bucket) nothingPending(ctx context.Context, consumer jetstream.Consumer) (bool, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := consumer.Info(ctx)
-	return err == nil && info.NumPending == 0
+	if err != nil {
+		return false, fmt.Errorf("follow %s: %w", b.name, classify(err))
+	}
+	return info.NumPending == 0, nil
 }
 
 // errCaughtUp ends a follow that only wanted what is there now.

@@ -64,6 +64,7 @@ func attempts(n int) func(*reminder.Record)  { return func(r *reminder.Record) {
 func takeovers(n int) func(*reminder.Record) { return func(r *reminder.Record) { r.Takeovers = n } }
 func unresolved(r *reminder.Record)          { r.Unresolved = true }
 func unmarked(r *reminder.Record)            { r.Unmarked = true }
+
 // maybeAccepted: some submission may have been accepted without our knowing, as
 // far as the record can tell.
 func maybeAccepted(r reminder.Record) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -29,7 +28,7 @@ type Queue interface {
 // Registry is the part of the registry that a worker uses.
 type Registry interface {
 	Schedule(ctx context.Context, namespace, name string) (reminder.Schedule, uint64, error)
-	WatchChannel(ctx context.Context, namespace, name string, fn func(reminder.Channel)) error
+	WatchChannel(ctx context.Context, namespace, name string, fn func(reminder.Channel) error) error
 	Beat(ctx context.Context, w reminder.Worker) error
 	Rest(ctx context.Context, w reminder.Worker) error
 }
@@ -81,6 +80,8 @@ type Worker struct {
 	owner    string
 	start    time.Time
 	channel  atomic.Pointer[open]
+	opened   chan struct{} // closed when channel is set for the first time
+	openOnce sync.Once
 	messages *compiled
 	inFlight atomic.Int64
 	running  sync.WaitGroup
@@ -96,7 +97,10 @@ type open struct {
 func New(o Options) *Worker {
 	var instance [4]byte
 	_, _ = rand.Read(instance[:]) // never fails (crypto/rand)
-	return &Worker{Options: o, owner: o.Name + "/" + hex.EncodeToString(instance[:]), start: o.Now(), messages: newCompiled()}
+	return &Worker{
+		Options: o, owner: o.Name + "/" + hex.EncodeToString(instance[:]), start: o.Now(),
+		opened: make(chan struct{}), messages: newCompiled(),
+	}
 }
 
 // Run works until ctx ends and reminders in flight are done or Grace is over.
@@ -133,30 +137,43 @@ func (w *Worker) drain(stop context.CancelFunc) {
 }
 
 func (w *Worker) watchChannel(ctx context.Context) error {
-	return w.Registry.WatchChannel(ctx, w.Namespace, w.Channel, func(c reminder.Channel) {
+	return w.Registry.WatchChannel(ctx, w.Namespace, w.Channel, func(c reminder.Channel) error {
 		if now := w.channel.Load(); now != nil && now.Generation == c.Generation && now.UID == c.UID {
-			return
+			return nil
 		}
 		sender, err := w.NewSender(c)
 		if err != nil {
-			w.Log.Error("Opening the channel failed", "channel", w.Channel, "generation", c.Generation, "error", err)
-			return
+			return err
 		}
 		w.channel.Store(&open{Channel: c, sender: sender})
+		w.openOnce.Do(func() { close(w.opened) })
 		w.Log.Info("Channel opened", "channel", w.Channel, "type", c.Type, "generation", c.Generation)
+		return nil
 	})
+}
+
+// awaitChannel waits until the channel is known; nothing can be done before.
+func (w *Worker) awaitChannel(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.opened:
+		return nil
+	}
 }
 
 const beatEvery = 10 * time.Second
 
+// beat says that the worker is live, from when it can send on.
 func (w *Worker) beat(ctx context.Context) error {
+	if err := w.awaitChannel(ctx); err != nil {
+		return err
+	}
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	for {
-		if w.channel.Load() != nil {
-			if err := w.Registry.Beat(ctx, w.heartbeat()); err != nil {
-				return err
-			}
+		if err := w.Registry.Beat(ctx, w.heartbeat()); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -176,10 +193,10 @@ func (w *Worker) heartbeat() reminder.Worker {
 // consume hands due jobs to at most Concurrency handlers at once. A job that
 // finds no place before ctx ends is given back.
 func (w *Worker) consume(ctx, work context.Context) error {
-	channel := w.channel.Load()
-	if channel == nil {
-		return fmt.Errorf("channel %s/%s is not known yet: %w", w.Namespace, w.Channel, reminder.ErrNotFound)
+	if err := w.awaitChannel(ctx); err != nil {
+		return err
 	}
+	channel := w.channel.Load()
 	places := make(chan struct{}, channel.Concurrency)
 	return w.Queue.Consume(ctx, w.Namespace, w.Channel, channel.Concurrency, func(d broker.Delivery) {
 		if ctx.Err() != nil {
