@@ -40,6 +40,7 @@ type controllerFlags struct {
 	healthAddr, metricsAddr  string
 	lookAhead, retention     time.Duration
 	sweepGrace, sweepEvery   time.Duration
+	statusInterval           time.Duration
 	workerImage, workerNATS  string
 	workerSecret, workerAcct string
 }
@@ -65,6 +66,7 @@ func controllerCommand(log *slog.Logger) *cobra.Command {
 	flags.DurationVar(&f.retention, "retention", 168*time.Hour, "how long outcomes and dead letters are kept")
 	flags.DurationVar(&f.sweepGrace, "sweep-grace", 30*time.Second, "how long a due reminder may lack an outcome before the audit sweep looks at it")
 	flags.DurationVar(&f.sweepEvery, "sweep-every", 10*time.Second, "time between two passes of the audit sweep")
+	flags.DurationVar(&f.statusInterval, "status-interval", 10*time.Second, "shortest time between two status writes of one object, at least 1s")
 	flags.StringVar(&f.workerImage, "worker-image", "reminder-operator:latest", "image of worker Deployments")
 	flags.StringVar(&f.workerNATS, "worker-nats-url", "", "NATS URL of workers; default that of the controller")
 	flags.StringVar(&f.workerSecret, "worker-nats-secret", "", "Secret in the operator's namespace with the key nats.creds for workers")
@@ -80,6 +82,8 @@ func (f controllerFlags) validate() error {
 		return fmt.Errorf("controller: --look-ahead is %s; give 1m to 24h", f.lookAhead)
 	case f.retention < 2*f.lookAhead || f.retention < time.Hour:
 		return fmt.Errorf("controller: --retention is %s; give at least 1h and twice --look-ahead", f.retention)
+	case f.statusInterval < time.Second:
+		return fmt.Errorf("controller: --status-interval is %s; give at least 1s", f.statusInterval)
 	case f.natsReplicas < 1 || f.natsReplicas > 5:
 		return fmt.Errorf("controller: --nats-replicas is %d; give 1 to 5", f.natsReplicas)
 	}
@@ -163,7 +167,7 @@ func (f controllerFlags) addParts(ctx context.Context, mgr manager.Manager, b *b
 	}
 	options := controllers.Options{
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("reminder-operator"),
-		Broker: b, Namespace: f.namespace, LookAhead: f.lookAhead, Worker: f.workers(), Changed: changed, Now: time.Now,
+		Broker: b, Namespace: f.namespace, LookAhead: f.lookAhead, StatusInterval: f.statusInterval, Worker: f.workers(), Changed: changed, Now: time.Now,
 	}
 	if err := controllers.SetUp(ctx, mgr, options); err != nil {
 		return err

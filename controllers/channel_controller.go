@@ -89,7 +89,7 @@ func (r *channelReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderChan
 		return report{}, err
 	}
 	if missing != "" {
-		return report{summary: condition.Waiting(v1alpha1.ReasonSecretUnavailable, missing), again: statusInterval}, nil
+		return report{summary: condition.Waiting(v1alpha1.ReasonSecretUnavailable, missing), again: r.StatusInterval}, nil
 	}
 	if err := r.applyObject(ctx, workerDeployment(obj, r.Namespace, r.Worker)); err != nil {
 		return report{}, err
@@ -164,7 +164,7 @@ func (r *channelReconciler) describe(ctx context.Context, obj *v1alpha1.Reminder
 	describeWorkers(s, obj.Generation)
 	again := channelCheck
 	if s.Workers != s.DesiredWorkers || s.Backlog > 0 {
-		again = statusInterval
+		again = r.StatusInterval
 	}
 	return report{summary: condition.Ready(v1alpha1.ReasonAvailable, "registered; its consumer and its worker Deployment are in place"), again: again}, nil
 }

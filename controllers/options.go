@@ -19,9 +19,6 @@ import (
 // namespace is cleaned up.
 const Finalizer = "reminders.dev/cleanup"
 
-// statusInterval is the shortest time between two status writes of one object.
-const statusInterval = 10 * time.Second
-
 // Options are what all controllers share.
 type Options struct {
 	Client client.Client
@@ -33,6 +30,8 @@ type Options struct {
 	Namespace string
 	// LookAhead is how far ahead reminders are planned.
 	LookAhead time.Duration
+	// StatusInterval is the shortest time between two status writes of one object.
+	StatusInterval time.Duration
 	// Worker is how worker Deployments are made.
 	Worker WorkerTemplate
 	// Changed announces schedules whose counters have changed.

@@ -30,17 +30,17 @@ func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.Reminde
 	describeTimes(obj, compiled, p, now)
 	describeCounts(&obj.Status, totals, now)
 	describeDeadLetters(&obj.Status, totals, obj.Generation)
-	again := soonest(until(p.wake, now), nextChange(obj, totals, now))
+	again := soonest(until(p.wake, now), nextChange(obj, totals, now, r.StatusInterval))
 	return report{summary: summarise(obj, channel, totals), again: again}, nil
 }
 
 // nextChange is when status changes by the passing of time alone.
-func nextChange(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, now time.Time) time.Duration {
+func nextChange(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, now time.Time, interval time.Duration) time.Duration {
 	if obj.Status.NextDueTime != nil {
-		return max(until(obj.Status.NextDueTime.Time, now)+time.Second, statusInterval)
+		return max(until(obj.Status.NextDueTime.Time, now)+time.Second, interval)
 	}
 	if totals.Pending() > 0 {
-		return statusInterval
+		return interval
 	}
 	return 0
 }

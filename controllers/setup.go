@@ -42,7 +42,7 @@ func SetUp(ctx context.Context, mgr ctrl.Manager, o Options) error {
 func setUpSchedules(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	r := &scheduleReconciler{
 		Options: o,
-		status:  &condition.Writer{Client: o.Client, Interval: statusInterval, Now: o.Now},
+		status:  &condition.Writer{Client: o.Client, Interval: o.StatusInterval, Now: o.Now},
 		done:    map[types.NamespacedName]progress{},
 	}
 	index := func(obj client.Object) []string { return []string{obj.(*v1alpha1.ReminderSchedule).Spec.ChannelName} }
@@ -90,7 +90,7 @@ func (o Options) schedulesOf(ctx context.Context, channel client.Object) []recon
 }
 
 func setUpChannels(_ context.Context, mgr ctrl.Manager, o Options) error {
-	r := &channelReconciler{Options: o, status: &condition.Writer{Client: o.Client, Interval: statusInterval, Now: o.Now}}
+	r := &channelReconciler{Options: o, status: &condition.Writer{Client: o.Client, Interval: o.StatusInterval, Now: o.Now}}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.ReminderChannel{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(channelOfDeployment)).

@@ -65,7 +65,7 @@ func setUpReplays(_ context.Context, mgr ctrl.Manager, o Options) error {
 }
 
 func setUpUnsupported(mgr ctrl.Manager, o Options, r *unsupportedReconciler) error {
-	r.client, r.status = o.Client, &condition.Writer{Client: o.Client, Interval: statusInterval, Now: o.Now}
+	r.client, r.status = o.Client, &condition.Writer{Client: o.Client, Interval: o.StatusInterval, Now: o.Now}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(r.fresh(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Complete(r)
