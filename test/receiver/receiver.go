@@ -45,6 +45,8 @@ type Options struct {
 	// MaxHold is the longest time that slow-once waits for the sender to give up;
 	// 0 means five minutes.
 	MaxHold time.Duration
+	// Delay is how long each answer takes, so that a burst takes its time too.
+	Delay time.Duration
 }
 
 // Receiver is an [http.Handler]: POST, PUT or PATCH to any path is a reminder,
@@ -129,6 +131,7 @@ func (r *Receiver) take(w http.ResponseWriter, q *http.Request) {
 	if hold {
 		wait(q.Context(), r.options.MaxHold)
 	}
+	wait(q.Context(), r.options.Delay)
 	w.WriteHeader(status)
 }
 
@@ -197,7 +200,7 @@ func (r *Receiver) log(a arrival) {
 	}{a.key, a.id, r.options.Now().UTC(), a.attempt})
 }
 
-// wait until the sender has hung up.
+// wait for a while, or until the sender has hung up.
 func wait(ctx context.Context, longest time.Duration) {
 	timer := time.NewTimer(longest)
 	defer timer.Stop()

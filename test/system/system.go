@@ -47,6 +47,8 @@ type Options struct {
 	NoWorkers bool
 	// IgnoreKeys makes the receiver one that does not dedupe.
 	IgnoreKeys bool
+	// Bare makes nothing but the operator's namespace, and starts no receiver.
+	Bare bool
 }
 
 // System is what Start started.
@@ -81,7 +83,7 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if o.Failpoints {
 		tags = append(tags, "failpoint")
 	}
-	if s.binary, err = cluster.BuildBinary(tags...); err != nil {
+	if s.binary, err = cluster.BuildPackage(ctx, o.Log, ".", tags...); err != nil {
 		return nil, err
 	}
 	if s.Cluster, err = cluster.Start(ctx, o.Options); err != nil {
@@ -143,10 +145,11 @@ func (s *System) connect(context.Context) (err error) {
 
 // prepare makes the namespaces and the receiver's Secret.
 func (s *System) prepare(ctx context.Context) error {
-	objects := []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: OperatorNamespace}},
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Tenant}},
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: Tenant, Name: SecretName}, StringData: map[string]string{"signingKey": SigningKey}},
+	objects := []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: OperatorNamespace}}}
+	if !s.o.Bare {
+		objects = append(objects,
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Tenant}},
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: Tenant, Name: SecretName}, StringData: map[string]string{"signingKey": SigningKey}})
 	}
 	for _, obj := range objects {
 		if err := s.Client.Create(ctx, obj); client.IgnoreAlreadyExists(err) != nil {
@@ -157,6 +160,9 @@ func (s *System) prepare(ctx context.Context) error {
 }
 
 func (s *System) receive(context.Context) (err error) {
+	if s.o.Bare {
+		return nil
+	}
 	s.Receiver, err = receiver.New(receiver.Options{Secrets: []string{SigningKey}, IgnoreKeys: s.o.IgnoreKeys})
 	if err != nil {
 		return err
@@ -185,7 +191,7 @@ func (s *System) startControllers(context.Context) error {
 func (s *System) StartController(name string, env ...string) (*cluster.Process, error) {
 	args := append([]string{
 		"controller", "--kubeconfig=" + s.Kube.Kubeconfig, "--namespace=" + OperatorNamespace, "--nats-url=" + s.NATS.URL,
-		"--health-addr=0", "--sweep-grace=3s", "--sweep-every=1s",
+		"--health-addr=0", "--sweep-grace=3s", "--sweep-every=1s", "--status-interval=2s",
 	}, s.o.ControllerArgs...)
 	return cluster.StartProcess(cluster.Command{Name: name, Path: s.binary, Args: args, Env: env, LogFile: filepath.Join(s.Dir, name+".log")})
 }

@@ -27,6 +27,7 @@ import (
 type options struct {
 	addr, addrFile, secretFile, log string
 	dedupe                          bool
+	delay                           time.Duration
 }
 
 func main() {
@@ -36,6 +37,7 @@ func main() {
 	flag.StringVar(&o.secretFile, "secret-file", "", "file with the signing keys that are accepted, one a line; without it signatures are not looked at")
 	flag.StringVar(&o.log, "log", "", "file to append one JSON line per acceptance to")
 	flag.BoolVar(&o.dedupe, "dedupe", true, "recognise repeats of an Idempotency-Key")
+	flag.DurationVar(&o.delay, "delay", 0, "how long each answer takes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	err := run(ctx, o, os.Stdout)
@@ -79,7 +81,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 }
 
 func open(o options) (http.Handler, func(), error) {
-	settings, closeLog := receiver.Options{IgnoreKeys: !o.dedupe}, func() {}
+	settings, closeLog := receiver.Options{IgnoreKeys: !o.dedupe, Delay: o.delay}, func() {}
 	if o.secretFile != "" {
 		secrets, err := os.ReadFile(o.secretFile)
 		if err != nil {
