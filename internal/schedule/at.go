@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -101,7 +102,7 @@ func parseAt(text string) (written, *fault) {
 
 // atReason says in our words why the standard library refused a time.
 func atReason(text string, err error) string {
-	parseError, ok := err.(*time.ParseError)
+	parseError, ok := errors.AsType[*time.ParseError](err)
 	switch {
 	case ok && strings.Contains(parseError.Message, "out of range"):
 		return strings.TrimPrefix(parseError.Message, ": ")

@@ -27,6 +27,9 @@ func TestStartIsIncludedAndEndIsNot(t *testing.T) {
 	if o, ok := s.Previous(instant(t, "2030-01-01T00:00:00Z")); !ok || o.Due != instant(t, want[1]) {
 		t.Errorf("Previous: %v, %v", o, ok)
 	}
+	if o, ok := s.Previous(instant(t, want[0])); !ok || o.Due != instant(t, want[0]) {
+		t.Errorf("Previous at the start: %v, %v", o, ok)
+	}
 	if o, ok := s.Previous(instant(t, "2026-12-01T08:59:59Z")); ok {
 		t.Errorf("Previous before the start: %v", o)
 	}

@@ -39,6 +39,9 @@ func checkSpans(t *testing.T, zone *Zone) {
 				checkOffset(t, zone, s.Offset, s.Start)
 				checkOffset(t, zone, s.Before, s.Start-1)
 			}
+			for probe := at; years[0] > 2110 && probe < min(s.End, at+12*step); probe += step {
+				checkOffset(t, zone, s.Offset, probe)
+			}
 			if s.End < distant {
 				checkOffset(t, zone, s.Offset, s.End-1)
 				checkOffset(t, zone, s.After, s.End)
