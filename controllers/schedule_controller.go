@@ -59,16 +59,16 @@ func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (r
 // pass gathers, plans and applies. It writes to status what it found, and the
 // caller stores it.
 func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSchedule) (report, error) {
-	compiled, err := convert.Schedule(obj)
-	if err != nil {
-		return invalid(err), nil
-	}
 	channel, err := r.channelOf(ctx, obj)
 	if err != nil {
 		return report{}, err
 	}
 	if s := objections(obj, channel); s != nil {
 		return report{summary: *s}, nil
+	}
+	compiled, err := convert.Schedule(obj)
+	if err != nil {
+		return invalid(err), nil
 	}
 	if err := r.Broker.Ready(); err != nil {
 		return report{}, err

@@ -78,6 +78,9 @@ func StartProcessNode(ctx context.Context, o ProcessNodeOptions) (_ *ProcessNode
 			return nil, fmt.Errorf("make the state folder: %w", err)
 		}
 	}
+	if err := os.MkdirAll(n.options.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the state folder: %w", err)
+	}
 	if err := n.connect(); err != nil {
 		return nil, err
 	}
