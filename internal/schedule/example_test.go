@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,7 +33,7 @@ func ExampleCompile_refused() {
 
 func ExampleFieldError_Caret() {
 	_, err := schedule.Compile(schedule.Spec{Cron: "0 9 * * FRI-MON"})
-	if refused, ok := err.(*schedule.FieldError); ok {
+	if refused, ok := errors.AsType[*schedule.FieldError](err); ok {
 		fmt.Println(refused.Caret())
 		fmt.Println(refused.Hint)
 	}
