@@ -67,7 +67,7 @@ type invalid struct {
 func (e *invalid) Error() string { return e.shown.Error() }
 
 func (e *invalid) Is(target error) bool {
-	return target == ErrNeverOccurs && strings.HasPrefix(e.cause.Reason, "this can never occur")
+	return target == ErrNeverOccurs && e.cause.NeverOccurs
 }
 
 // Messages compiles the templates once, so that a mistake is found before
