@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
 )
 
 const (
@@ -126,12 +128,13 @@ func join(a []ref.Val) ref.Val {
 	return types.String(strings.Join(parts, separator))
 }
 
-// format is the local time in a zone, by strftime's conversions.
+// format is the local time in a zone, by strftime's conversions. Zones come from
+// the same data as due times do, never from the machine.
 func format(a []ref.Val) ref.Val {
 	zone := time.UTC
 	if len(a) > 2 && text(a[2]) != "" {
 		var err error
-		if zone, err = time.LoadLocation(text(a[2])); err != nil || zone == time.Local {
+		if zone, _, err = schedule.ResolveZone(text(a[2])); err != nil {
 			return refuse("format: unknown time zone")
 		}
 	}
