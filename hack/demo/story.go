@@ -13,6 +13,7 @@ import (
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/test/receiver"
+	"github.com/reminder-operator/reminder-operator/test/system"
 )
 
 // killAfter is how many of the burst have arrived when the worker is killed.
@@ -23,7 +24,7 @@ var errSilent = errors.New("the demo failed")
 
 // demo is the command run.
 func demo(ctx context.Context, out io.Writer) error {
-	ctx, cancel := withParents(ctx)
+	ctx, cancel := system.WithParents(ctx)
 	defer cancel()
 	p, err := placeOf("demo")
 	if err != nil {
@@ -191,11 +192,10 @@ func taken(keys map[string]receiver.KeyStats) (accepted, rejected int) {
 }
 
 // settle stops the recurring schedule, so that no minute turns over meanwhile,
-// and compares the books until they agree: status is written at most once in
-// ten seconds.
+// and compares the books until they agree: status is not written at once.
 func (s *site) settle(ctx context.Context) (verdict, error) {
 	stopped := time.Now()
-	s.say("Suspending %s and waiting for status, which is written at most every 10 s", recurring)
+	s.say("Suspending %s and waiting for status to catch up", recurring)
 	if _, err := s.Kube.Kubectl(ctx, "patch", "reminderschedule", recurring, "-n", namespace, "--type=merge", "-p", `{"spec":{"suspend":true}}`); err != nil {
 		return verdict{}, err
 	}

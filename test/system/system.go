@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -200,9 +201,13 @@ func (s *System) startNode(ctx context.Context) (err error) {
 	if s.o.NoWorkers {
 		return nil
 	}
+	dir := filepath.Join(s.Dir, "workers")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of the workers: %w", err)
+	}
 	s.Node, err = cluster.StartProcessNode(ctx, cluster.ProcessNodeOptions{
 		Config: s.Kube.RESTConfig(), Namespace: OperatorNamespace, Selector: "app.kubernetes.io/name=" + controllers.WorkerName,
-		Binary: s.binary, Dir: filepath.Join(s.Dir, "workers"), Log: s.o.Log,
+		Binary: s.binary, Dir: dir, Log: s.o.Log,
 	})
 	return err
 }

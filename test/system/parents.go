@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// withParents returns a context that ends when `go run` or make, which started
-// this process, has gone: killed, they cannot hand a signal on.
-func withParents(ctx context.Context) (context.Context, context.CancelFunc) {
+// WithParents returns a context that ends when `go run` or make, which started
+// this program, has gone: killed, they cannot hand a signal on.
+func WithParents(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	chain := parents()
 	go func() {
