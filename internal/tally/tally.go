@@ -78,9 +78,7 @@ func (t *Tally) follow(ctx context.Context) error {
 
 func (b *batch) add(ctx context.Context, r broker.Revision) error {
 	if r.Err != nil {
-		b.Log.Error("Skipped an unreadable revision", "token", r.Token, "revision", r.Number, "error", r.Err)
-		b.newest = r.Number
-		return nil
+		return b.unreadable(ctx, r)
 	}
 	n := name{r.Record.Key.Namespace, r.Record.Key.Schedule}
 	s, err := b.load(ctx, n)
@@ -96,6 +94,17 @@ func (b *batch) add(ctx context.Context, r broker.Revision) error {
 	if b.Now().Sub(b.since) >= b.every() {
 		return b.save(ctx)
 	}
+	return nil
+}
+
+// unreadable holds what a newer version of the operator wrote: skipped, it would
+// be missing from the counters for ever. What nobody can read is skipped.
+func (b *batch) unreadable(ctx context.Context, r broker.Revision) error {
+	if errors.Is(r.Err, reminder.ErrNewerSchema) {
+		return errors.Join(fmt.Errorf("hold at revision %d of %s: %w", r.Number, r.Token, r.Err), b.save(ctx))
+	}
+	b.Log.Error("Skipped an unreadable revision", "token", r.Token, "revision", r.Number, "error", r.Err)
+	b.newest = r.Number
 	return nil
 }
 
@@ -129,9 +138,9 @@ func (b *batch) save(ctx context.Context) error {
 		if err := b.Store.SaveTotals(ctx, s.totals, s.last); err != nil {
 			return err
 		}
-		delete(b.known, n) // read again when needed: memory stays with the active ones
 		b.Changed(n.namespace, n.schedule)
 	}
-	b.dirty, b.since = map[name]bool{}, time.Time{}
+	// All are read again when needed: memory stays with the active ones.
+	b.known, b.dirty, b.since = map[name]*saved{}, map[name]bool{}, time.Time{}
 	return b.Store.SaveCheckpoint(ctx, b.newest)
 }
