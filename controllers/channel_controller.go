@@ -160,7 +160,7 @@ func (r *channelReconciler) describe(ctx context.Context, obj *v1alpha1.Reminder
 	s := &obj.Status
 	s.DeploymentName = workerName(obj.Namespace, obj.Name)
 	s.Backlog, s.InFlight = backlog.Waiting, backlog.InFlight
-	s.Workers, s.DesiredWorkers = int32(min(len(live), 1<<20)), convert.Replicas(obj) //nolint:gosec // bounded
+	s.Workers, s.DesiredWorkers = int32(min(len(live), 1<<20)), convert.Replicas(obj)
 	describeWorkers(s, obj.Generation)
 	again := channelCheck
 	if s.Workers != s.DesiredWorkers || s.Backlog > 0 {

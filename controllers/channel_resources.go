@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
@@ -84,7 +83,7 @@ func workerDeployment(obj *v1alpha1.ReminderChannel, operatorNamespace string, t
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: metav1.ObjectMeta{Name: workerName(obj.Namespace, obj.Name), Namespace: operatorNamespace, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To(convert.Replicas(obj)),
+			Replicas: new(convert.Replicas(obj)),
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: workerPod(obj, t)},
 		},
@@ -95,11 +94,11 @@ func workerPod(obj *v1alpha1.ReminderChannel, t WorkerTemplate) corev1.PodSpec {
 	volumes, mounts := workerVolumes(obj, t)
 	return corev1.PodSpec{
 		ServiceAccountName:            t.ServiceAccount,
-		AutomountServiceAccountToken:  ptr.To(false),
-		EnableServiceLinks:            ptr.To(false),
-		TerminationGracePeriodSeconds: ptr.To(int64((graceOf(obj) + 5*time.Second).Seconds())),
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		TerminationGracePeriodSeconds: new(int64((graceOf(obj) + 5*time.Second).Seconds())),
 		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(65532)), FSGroup: ptr.To(int64(65532)),
+			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), FSGroup: new(int64(65532)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		Volumes: volumes,
@@ -111,7 +110,7 @@ func workerPod(obj *v1alpha1.ReminderChannel, t WorkerTemplate) corev1.PodSpec {
 			Resources:    workerResources(obj),
 			VolumeMounts: mounts,
 			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
+				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			},
 		}},

@@ -91,7 +91,7 @@ func describeDeadLetters(s *v1alpha1.ReminderScheduleStatus, t reminder.Totals, 
 	slices.SortFunc(d.ByReason, func(a, b v1alpha1.ReasonCount) int { return cmp.Compare(a.Reason, b.Reason) })
 	for _, letter := range t.Recent {
 		d.Recent = append(d.Recent, v1alpha1.DeadLetterRecord{
-			Key: letter.Key.String(), Reason: string(letter.Reason), Attempts: int32(min(letter.Attempts, 1<<30)), //nolint:gosec // bounded
+			Key: letter.Key.String(), Reason: string(letter.Reason), Attempts: int32(min(letter.Attempts, 1<<30)),
 			Time: metav1.Time{Time: letter.DeadTime.Truncate(time.Second)}, Diagnostic: letter.Diagnostic,
 		})
 	}

@@ -42,8 +42,7 @@ func Schedule(obj *v1alpha1.ReminderSchedule) (*schedule.Schedule, error) {
 		spec.Gap, spec.Overlap = schedule.GapPolicy(s.DST.Gap), schedule.OverlapPolicy(s.DST.Overlap)
 	}
 	compiled, err := schedule.Compile(spec)
-	var fault *schedule.FieldError
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*schedule.FieldError](err); ok {
 		path := specPath.Child("schedule")
 		for part := range strings.SplitSeq(fault.Field, ".") {
 			if part != "" {
