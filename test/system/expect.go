@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
@@ -78,7 +77,7 @@ func OneOff(name, channel string, at time.Time, n int, address string) *v1alpha1
 			Message:     v1alpha1.MessageSpec{Subject: "For {{ recipient.attributes.name }}", Body: "Hello {{ recipient.attributes.name }}"},
 			Delivery: &v1alpha1.DeliverySpec{
 				Deadline: &metav1.Duration{Duration: 10 * time.Minute},
-				Retry:    &v1alpha1.RetrySpec{Attempts: ptr.To(int32(10)), InitialDelay: &metav1.Duration{Duration: time.Second}, MaxDelay: &metav1.Duration{Duration: 2 * time.Second}},
+				Retry:    &v1alpha1.RetrySpec{Attempts: new(int32(10)), InitialDelay: &metav1.Duration{Duration: time.Second}, MaxDelay: &metav1.Duration{Duration: 2 * time.Second}},
 			},
 		},
 	}

@@ -25,7 +25,9 @@ import (
 // Names that every system has.
 const (
 	// OperatorNamespace is where controllers and workers live.
-	OperatorNamespace = "reminders-system"
+	OperatorNamespace = "reminder-operator-system"
+	// operatorAccount is the controllers' service account, as config/ names it.
+	operatorAccount = "reminder-operator-controller-manager"
 	// Tenant is the namespace of schedules and channels.
 	Tenant = "shop"
 	// SecretName is a Secret in Tenant with the receiver's signing key.
@@ -63,9 +65,10 @@ type System struct {
 	// ReceiverURL is where channels of type HTTP send.
 	ReceiverURL string
 
-	binary string
-	server *httptest.Server
-	o      Options
+	binary   string
+	identity string // kubeconfig of the controllers' service account
+	server   *httptest.Server
+	o        Options
 }
 
 // Start starts a system and waits for its control plane and broker, not for its
@@ -144,9 +147,21 @@ func (s *System) connect(context.Context) (err error) {
 	return err
 }
 
-// prepare makes the namespaces and the receiver's Secret.
+// prepare installs what config/ has, so that controllers run with the rights
+// that it gives them, and makes the tenant's namespace and Secret.
 func (s *System) prepare(ctx context.Context) error {
-	objects := []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: OperatorNamespace}}}
+	root, err := cluster.RepoRoot()
+	if err != nil {
+		return err
+	}
+	if _, err := s.Kube.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(root, "config", "default")); err != nil {
+		return fmt.Errorf("install config/default: %w", err)
+	}
+	account := "system:serviceaccount:" + OperatorNamespace
+	if s.identity, err = s.Kube.User(account+":"+operatorAccount, "system:serviceaccounts", "system:serviceaccounts:"+OperatorNamespace); err != nil {
+		return err
+	}
+	var objects []client.Object
 	if !s.o.Bare {
 		objects = append(objects,
 			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Tenant}},
@@ -191,7 +206,7 @@ func (s *System) startControllers(context.Context) error {
 // StartController starts one more controller; env is added to its environment.
 func (s *System) StartController(name string, env ...string) (*cluster.Process, error) {
 	args := append([]string{
-		"controller", "--kubeconfig=" + s.Kube.Kubeconfig, "--namespace=" + OperatorNamespace, "--nats-url=" + s.NATS.URL,
+		"controller", "--kubeconfig=" + s.identity, "--namespace=" + OperatorNamespace, "--nats-url=" + s.NATS.URL,
 		"--health-addr=0", "--sweep-grace=3s", "--sweep-every=1s", "--status-interval=2s",
 	}, s.o.ControllerArgs...)
 	return cluster.StartProcess(cluster.Command{Name: name, Path: s.binary, Args: args, Env: env, LogFile: filepath.Join(s.Dir, name+".log")})
