@@ -26,7 +26,7 @@ type Queue interface {
 	Restore(ctx context.Context, r reminder.Record, revision uint64) error
 }
 
-// Channels tells whether a channel deduplicates.
+// Channels is what the registry says of channels.
 type Channels interface {
 	Channel(ctx context.Context, namespace, name string) (reminder.Channel, uint64, error)
 }
@@ -34,32 +34,36 @@ type Channels interface {
 // DeadLetters is where expired reminders go.
 type DeadLetters interface {
 	Publish(ctx context.Context, letter reminder.DeadLetter) error
+	Standing(ctx context.Context, letter reminder.DeadLetter) (bool, error)
 	Resolve(ctx context.Context, key reminder.Key) error
 }
 
 // Sweep is one follower of the ledger with the wake times of all reminders that
 // have no outcome yet.
 type Sweep struct {
-	Ledger      Ledger
-	Queue       Queue
+	Ledger Ledger
+	Queue  Queue
+	// Channels is not read any more: a claim says itself what it may leave behind.
 	Channels    Channels
 	DeadLetters DeadLetters
-	Retention   time.Duration
-	// Grace is how long after its time a reminder may lack an outcome before it
-	// is looked at; longer than the broker takes to release a job. Default 30 s.
+	// Retention is how long terminal records and dead letters are kept.
+	Retention time.Duration
+	// Grace is how long after its time, and after its last change, a reminder may
+	// lack an outcome before it is looked at; longer than the broker takes to
+	// release a job. Default 30 s.
 	Grace time.Duration
 	// Every is the time between two passes; default 10 s.
 	Every time.Duration
 	Now   func() time.Time
 	Log   *slog.Logger
 
-	mu   sync.Mutex
-	wake map[string]time.Time // by token: when to look at it
+	wake    agenda // reminders without an outcome
+	letters agenda // reminders whose dead letter may disagree with the record
 }
 
 // Run sweeps until ctx ends.
 func (s *Sweep) Run(ctx context.Context) error {
-	s.wake = map[string]time.Time{}
+	s.wake, s.letters = agenda{at: map[string]time.Time{}}, agenda{at: map[string]time.Time{}}
 	if s.Grace == 0 {
 		s.Grace = 30 * time.Second
 	}
@@ -80,16 +84,27 @@ func (s *Sweep) follow(ctx context.Context) error {
 }
 
 // note keeps when a reminder must be looked at, or that it need not any more.
+// Whoever has changed it just now may be about to publish its message or its dead
+// letter.
 func (s *Sweep) note(r broker.Revision) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	at, open := delivery.Wake(r.Record)
 	if r.Err != nil || !open {
-		delete(s.wake, r.Token)
-		return nil
+		s.wake.drop(r.Token)
+	} else {
+		s.wake.set(r.Token, s.look(at, r.Record))
 	}
-	s.wake[r.Token] = at.Add(s.Grace)
+	if died := r.Record.Previous != nil && r.Record.Previous.State == reminder.Dead; died || r.Record.State == reminder.Dead {
+		s.letters.set(r.Token, s.look(time.Time{}, r.Record))
+	}
 	return nil
+}
+
+// look is one grace after a time and after the last change of the record.
+func (s *Sweep) look(at time.Time, r reminder.Record) time.Time {
+	if r.UpdateTime.After(at) {
+		at = r.UpdateTime
+	}
+	return at.Add(s.Grace)
 }
 
 func (s *Sweep) tick(ctx context.Context) {
@@ -109,83 +124,101 @@ func (s *Sweep) tick(ctx context.Context) {
 // that did not end it.
 func (s *Sweep) pass(ctx context.Context) {
 	now := s.Now()
-	for _, token := range s.overdue(now) {
-		err := s.repair(ctx, token, now)
-		if errors.Is(err, reminder.ErrNotFound) {
-			s.forget(token)
-			continue
-		}
-		if err != nil && !errors.Is(err, reminder.ErrConflict) {
-			s.Log.Warn("Repairing a reminder failed", "token", token, "error", err)
-			return // the broker is away, most likely; the next pass goes on
-		}
+	if s.each(ctx, &s.wake, now, s.repair) {
+		s.each(ctx, &s.letters, now, s.agree)
 	}
 }
 
-func (s *Sweep) overdue(now time.Time) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var due []string
-	for token, at := range s.wake {
-		if !at.After(now) {
-			due = append(due, token)
-			s.wake[token] = now.Add(s.Grace)
+// each does what is due on an agenda, until it is done. It answers false when the
+// broker is away: the next pass goes on with what is left.
+func (s *Sweep) each(ctx context.Context, a *agenda, now time.Time, do func(context.Context, string, time.Time) (bool, error)) bool {
+	for _, e := range a.due(now) {
+		done, err := do(ctx, e.token, now)
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case errors.Is(err, reminder.ErrUnavailable), errors.Is(err, reminder.ErrLost), errors.Is(err, reminder.ErrFull):
+			s.Log.Warn("Repairing stopped until the broker is back", "error", err)
+			return false
+		case errors.Is(err, reminder.ErrNotFound):
+			done = true // the store has forgotten it
+		case err != nil && !errors.Is(err, reminder.ErrConflict): // a conflict: somebody is on it
+			s.Log.Warn("Repairing a reminder failed", "token", e.token, "error", err)
+		}
+		if done {
+			a.finish(e)
+		} else {
+			a.postpone(e, now.Add(s.Grace))
 		}
 	}
-	return due
+	return true
 }
 
-func (s *Sweep) forget(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.wake, token)
-}
-
-func (s *Sweep) repair(ctx context.Context, token string, now time.Time) error {
+// repair is never done by itself: the outcome, when it comes, ends the waiting.
+func (s *Sweep) repair(ctx context.Context, token string, now time.Time) (done bool, err error) {
 	r, revision, err := s.Ledger.Get(ctx, token)
 	if err != nil {
-		return err
+		return false, err
 	}
 	at, open := delivery.Wake(r)
-	if !open || at.Add(s.Grace).After(now) {
-		return nil
+	if !open || s.look(at, r).After(now) {
+		return false, nil
 	}
 	if now.After(r.DeadlineTime.Add(s.Grace)) {
-		return s.expire(ctx, r, revision, now)
+		return false, s.expire(ctx, r, revision, now)
 	}
+	return false, s.restore(ctx, r, revision, now)
+}
+
+// restore publishes the due job that is missing.
+func (s *Sweep) restore(ctx context.Context, r reminder.Record, revision uint64, now time.Time) error {
 	if standing, err := s.Queue.Standing(ctx, r.Key); err != nil || standing {
 		return err
 	}
 	// The count comes first: once the job is out, the record is the worker's.
 	r = delivery.Republished(r, now)
-	if revision, err = s.Ledger.Update(ctx, r, revision); err != nil {
+	revision, err := s.Ledger.Update(ctx, r, revision)
+	if err != nil {
 		return err
 	}
 	s.Log.Warn("Published a missing due job", "key", r.Key.String(), "state", r.State)
 	return s.Queue.Restore(ctx, r, revision)
 }
 
-// expire ends a reminder that no worker has ended. The dead letter comes first,
-// so that a crash in between is repaired by the next pass.
+// expire ends a reminder that no worker has ended. If the dead letter does not
+// follow the record, the next look at it does.
 func (s *Sweep) expire(ctx context.Context, r reminder.Record, revision uint64, now time.Time) error {
-	dedupes := true // where it cannot be known, assume that a lapsed claim was submitted
-	channel, _, err := s.Channels.Channel(ctx, r.Key.Namespace, r.Key.Channel)
-	if err == nil {
-		dedupes = channel.Dedupes
-	} else if !errors.Is(err, reminder.ErrNotFound) {
-		return err
-	}
-	policy := delivery.Policy{Dedupes: dedupes, Retention: s.Retention}
-	d := delivery.Admit(r, delivery.Facts{Epoch: r.Epoch}, policy, "", now)
+	d := delivery.Admit(r, delivery.Facts{Epoch: r.Epoch}, delivery.Policy{Retention: s.Retention}, "", now)
 	if d.Action != delivery.Settle {
 		return nil
 	}
-	if err := s.DeadLetters.Publish(ctx, reminder.DeadLetterOf(d.Record)); err != nil {
-		return err
-	}
 	if _, err := s.Ledger.Update(ctx, d.Record, revision); err != nil {
-		return errors.Join(fmt.Errorf("expire %s: %w", r.Key, err), s.DeadLetters.Resolve(ctx, r.Key))
+		return fmt.Errorf("expire %s: %w", r.Key, err)
 	}
 	s.Log.Warn("Ended a reminder past its deadline", "key", r.Key.String(), "reason", d.Record.Reason)
-	return nil
+	return s.DeadLetters.Publish(ctx, reminder.DeadLetterOf(d.Record))
+}
+
+// agree makes the dead letter of a reminder stand if the reminder is dead, and
+// only then. One that has aged out is not published again.
+func (s *Sweep) agree(ctx context.Context, token string, now time.Time) (done bool, err error) {
+	r, _, err := s.Ledger.Get(ctx, token)
+	switch {
+	case err != nil:
+		return false, err
+	case r.State != reminder.Dead:
+		err = s.DeadLetters.Resolve(ctx, r.Key)
+	case now.Before(r.FinishTime.Add(s.Retention)):
+		err = s.complete(ctx, r)
+	}
+	return err == nil, err
+}
+
+func (s *Sweep) complete(ctx context.Context, r reminder.Record) error {
+	letter := reminder.DeadLetterOf(r)
+	if standing, err := s.DeadLetters.Standing(ctx, letter); err != nil || standing {
+		return err
+	}
+	s.Log.Warn("Published a missing dead letter", "key", r.Key.String(), "reason", r.Reason)
+	return s.DeadLetters.Publish(ctx, letter)
 }
