@@ -22,8 +22,8 @@ Group ` + "`reminders.dev`" + `, version ` + "`v1alpha1`" + `. All kinds are nam
 A field marked **Not yet** can be written and is checked, but this version does not act on it. It is not accepted silently: the object is
 ` + "`Stalled`" + ` with the reason ` + "`NotSupportedYet`" + `, and the message names the field.
 
-| kind | short name | what it is | fields |
-|---|---|---|---|
+| kind | short name | what it is | fields | printed |
+|---|---|---|---|---|
 `
 
 func (s *source) apiPage() string {
@@ -33,15 +33,7 @@ func (s *source) apiPage() string {
 		k := s.kinds[name]
 		page := strings.ToLower(name) + ".md"
 		b.WriteString(row("`"+name+"`", "`"+strings.Join(k.Spec.Names.ShortNames, "`, `")+"`",
-			cell(strings.TrimPrefix(k.Spec.Versions[0].Schema.OpenAPI.Description, name+" ")), fmt.Sprintf("[spec](%s#spec), [status](%s#status)", page, page)))
-	}
-	for _, name := range s.order {
-		b.WriteString("\n## " + name + "\n\n")
-		text, _ := s.columnsTable(name) // it is one of the kinds
-		fmt.Fprintf(&b, "Columns of `kubectl get %s`:\n\n%s", s.kinds[name].Spec.Names.Plural, text)
-		for _, r := range s.kinds[name].Spec.Versions[0].Schema.OpenAPI.Rules {
-			fmt.Fprintf(&b, "\nRule over the object: %s.\n", cell(r.Message))
-		}
+			cell(strings.TrimPrefix(k.Spec.Versions[0].Schema.OpenAPI.Description, name+" ")), fmt.Sprintf("[spec](%[1]s#spec), [status](%[1]s#status)", page), fmt.Sprintf("[columns](%s#columns)", page)))
 	}
 	return b.String()
 }

@@ -114,12 +114,17 @@ func (s *source) fieldsTable(name, part string) (string, error) {
 		return "", fmt.Errorf("%s has no %s", name, part)
 	}
 	w := walker{source: s, kind: name}
+	for _, r := range v.Schema.OpenAPI.Rules {
+		if part == "spec" {
+			w.rules = append(w.rules, [2]string{"the object", r.Message})
+		}
+	}
 	w.text.WriteString(table("field", "type", "default", "bounds", "what it is"))
 	w.walk(top, s.types[name+strings.ToUpper(part[:1])+part[1:]], part)
 	if len(w.rules) > 0 {
-		w.text.WriteString("\nRules over several fields, checked when the object is applied:\n\n")
+		w.text.WriteString("\nRules beside these, checked when the object is applied:\n\n")
 		for _, r := range w.rules {
-			fmt.Fprintf(&w.text, "* `%s`: %s\n", r[0], cell(r[1]))
+			fmt.Fprintf(&w.text, "* %s: %s\n", r[0], cell(r[1]))
 		}
 	}
 	return w.text.String(), nil
@@ -136,7 +141,7 @@ type walker struct {
 // of the objects in it. A type of another module is not opened.
 func (w *walker) walk(object *schema, fields []goField, path string) {
 	for _, r := range object.Rules {
-		w.rules = append(w.rules, [2]string{path, r.Message})
+		w.rules = append(w.rules, [2]string{"`" + path + "`", r.Message})
 	}
 	for _, f := range fields {
 		property := object.Properties[f.name]
