@@ -30,6 +30,34 @@ type account struct {
 	keys    map[string]receiver.KeyStats
 }
 
+// open is how many reminders are to have an outcome and have none; at least one
+// while nothing of the schedule has reached the receiver.
+func (a account) open() int {
+	n := 0
+	for _, key := range a.due {
+		if !a.records[key].State.Terminal() {
+			n++
+		}
+	}
+	if accepted, rejected := taken(a.keys); accepted+rejected == 0 {
+		n++
+	}
+	return n
+}
+
+// taken counts the keys that were accepted, and those that were only rejected.
+func taken(keys map[string]receiver.KeyStats) (accepted, rejected int64) {
+	for _, k := range keys {
+		switch {
+		case k.Accepted > 0:
+			accepted++
+		case k.Rejected > 0:
+			rejected++
+		}
+	}
+	return accepted, rejected
+}
+
 // verdict is what comparing the accounts found.
 type verdict struct {
 	delivered, duplicates, lost, dead int64
@@ -51,23 +79,16 @@ func compare(accounts []account) verdict {
 }
 
 func (v *verdict) compare(a account) {
-	accepted, rejected := int64(0), int64(0)
 	for _, key := range slices.Sorted(maps.Keys(a.keys)) {
-		k := a.keys[key]
-		switch {
-		case k.Accepted > 1:
+		if n := a.keys[key].Accepted; n > 1 {
 			v.duplicates++
-			v.problem("%s had an effect %d times", key, k.Accepted)
-			accepted++
-		case k.Accepted == 1:
-			accepted++
-		case k.Rejected > 0:
-			rejected++
+			v.problem("%s had an effect %d times", key, n)
 		}
-		if state := a.records[key].State; k.Accepted > 0 && state != reminder.Sent {
+		if state := a.records[key].State; a.keys[key].Accepted > 0 && state != reminder.Sent {
 			v.problem("%s was accepted, and the ledger says %q", key, state)
 		}
 	}
+	accepted, rejected := taken(a.keys)
 	v.delivered, v.dead = v.delivered+accepted, v.dead+a.counts.Dead
 	v.losses(a)
 	for _, c := range []struct {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
-	"github.com/reminder-operator/reminder-operator/test/receiver"
 	"github.com/reminder-operator/reminder-operator/test/system"
 )
 
@@ -158,15 +157,8 @@ func (s *site) awaitOutcomes(ctx context.Context) error {
 		var seen []string
 		open := 0
 		for _, a := range accounts {
+			open += a.open()
 			accepted, rejected := taken(a.keys)
-			for _, key := range a.due {
-				if !a.records[key].State.Terminal() {
-					open++
-				}
-			}
-			if accepted+rejected == 0 {
-				open++
-			}
 			seen = append(seen, fmt.Sprintf("%s: %d accepted, %d rejected", a.schedule, accepted, rejected))
 		}
 		return open == 0, strings.Join(seen, " · "), nil
@@ -176,19 +168,6 @@ func (s *site) awaitOutcomes(ctx context.Context) error {
 	}
 	s.say("%v", err) // the comparison says what is missing
 	return nil
-}
-
-// taken counts the keys that were accepted, and those that were only rejected.
-func taken(keys map[string]receiver.KeyStats) (accepted, rejected int) {
-	for _, k := range keys {
-		switch {
-		case k.Accepted > 0:
-			accepted++
-		case k.Rejected > 0:
-			rejected++
-		}
-	}
-	return accepted, rejected
 }
 
 // settle stops the recurring schedule, so that no minute turns over meanwhile,

@@ -149,23 +149,9 @@ func (r *rawLoop) consume(ctx context.Context, channel string) error {
 		return fmt.Errorf("connect to NATS: %w", err)
 	}
 	defer conn.Close()
-	js, err := jetstream.New(conn)
+	kv, messages, err := r.open(ctx, conn, channel)
 	if err != nil {
-		return fmt.Errorf("open JetStream: %w", err)
-	}
-	kv, err := js.KeyValue(ctx, strings.TrimPrefix(shapeOf(ledger).Name, "KV_"))
-	if err != nil {
-		return fmt.Errorf("open the bucket: %w", err)
-	}
-	consumer, err := js.CreateConsumer(ctx, shapeOf(jobs).Name, jetstream.ConsumerConfig{
-		Durable: channel, FilterSubject: r.subject(1, channel) + ">", AckPolicy: jetstream.AckExplicitPolicy, AckWait: 30 * time.Second, MaxAckPending: 5000,
-	})
-	if err != nil {
-		return fmt.Errorf("create consumer %s: %w", channel, err)
-	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(r.o.concurrency))
-	if err != nil {
-		return fmt.Errorf("consume %s: %w", channel, err)
+		return err
 	}
 	defer context.AfterFunc(ctx, messages.Stop)()
 	places := make(chan struct{}, r.o.concurrency)
@@ -187,6 +173,29 @@ func (r *rawLoop) consume(ctx context.Context, channel string) error {
 			}
 		})
 	}
+}
+
+// open opens what a worker needs.
+func (r *rawLoop) open(ctx context.Context, conn *nats.Conn, channel string) (jetstream.KeyValue, jetstream.MessagesContext, error) {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open JetStream: %w", err)
+	}
+	kv, err := js.KeyValue(ctx, strings.TrimPrefix(shapeOf(ledger).Name, "KV_"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the bucket: %w", err)
+	}
+	consumer, err := js.CreateConsumer(ctx, shapeOf(jobs).Name, jetstream.ConsumerConfig{
+		Durable: channel, FilterSubject: r.subject(1, channel) + ">", AckPolicy: jetstream.AckExplicitPolicy, AckWait: 30 * time.Second, MaxAckPending: 5000,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("create consumer %s: %w", channel, err)
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(r.o.concurrency))
+	if err != nil {
+		return nil, nil, fmt.Errorf("consume %s: %w", channel, err)
+	}
+	return kv, messages, nil
 }
 
 // handle claims, records and acknowledges one job. As in the product, the time
