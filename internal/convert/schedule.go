@@ -101,13 +101,44 @@ func Entry(obj *v1alpha1.ReminderSchedule, audience []reminder.Recipient) remind
 	}
 }
 
-// planHash covers the fields that decide which reminders exist and when.
+// planHash covers the fields that decide which reminders exist and when. What is
+// left out and what is written out as its default are the same; so a new field with
+// a default must be dropped in whenOf, or an upgrade would look like an edit of the
+// time fields of every schedule.
 func planHash(obj *v1alpha1.ReminderSchedule) string {
+	identity := obj.Spec.Identity
+	dropDefault(&identity, v1alpha1.IdentityDueTime)
 	return hash(struct {
 		Schedule v1alpha1.ScheduleSpec
 		Channel  string
 		Identity v1alpha1.Identity
-	}{obj.Spec.Schedule, obj.Spec.ChannelName, obj.Spec.Identity})
+	}{whenOf(obj.Spec.Schedule), obj.Spec.ChannelName, identity})
+}
+
+// whenOf is the time fields without what equals its default.
+func whenOf(s v1alpha1.ScheduleSpec) v1alpha1.ScheduleSpec {
+	dropDefault(&s.TimeZone, "UTC")
+	dropDefault(&s.TimeZoneFrom, v1alpha1.TimeZoneFromSchedule)
+	dropDefault(&s.DayMatch, v1alpha1.DayMatchAny)
+	if s.DST != nil {
+		dst := *s.DST
+		dropDefault(&dst.Gap, v1alpha1.GapShift)
+		dropDefault(&dst.Overlap, v1alpha1.OverlapFirst)
+		s.DST = &dst
+	}
+	if s.DST != nil && *s.DST == (v1alpha1.DSTPolicy{}) {
+		s.DST = nil
+	}
+	if s.Jitter != nil && s.Jitter.Duration == 0 {
+		s.Jitter = nil
+	}
+	return s
+}
+
+func dropDefault[S ~string](field *S, standard S) {
+	if *field == standard {
+		*field = ""
+	}
 }
 
 func hash(v any) string {
@@ -154,7 +185,7 @@ func retry(d *v1alpha1.DeliverySpec) reminder.Retry {
 		r.Delays = append(r.Delays, delay.Duration)
 	}
 	r.InitialDelay = durationOf(d.Retry.InitialDelay, r.InitialDelay)
-	r.MaxDelay = durationOf(d.Retry.MaxDelay, r.MaxDelay)
+	r.MaxDelay = durationOf(d.Retry.MaxDelay, max(r.MaxDelay, r.InitialDelay))
 	r.Factor = factorOf(d.Retry.Factor, r.Factor)
 	return r
 }
