@@ -1,0 +1,23 @@
+package reminder
+
+import (
+	"fmt"
+	"io"
+	"log/slog" //nolint:depguard // for LogValue, which keeps a value out of logs; nothing is logged here
+)
+
+// String shows no URL and no header: either may be a credential.
+func (c HTTPChannel) String() string { return c.Method + " ***" }
+
+// Format implements [fmt.Formatter], so that no verb prints more than String.
+func (c HTTPChannel) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (c HTTPChannel) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// LogValue implements [slog.LogValuer]: a handler that encodes values as JSON
+// would else print the endpoint as it is stored.
+func (c Channel) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("namespace", c.Namespace), slog.String("name", c.Name),
+		slog.String("type", string(c.Type)), slog.Int64("generation", c.Generation))
+}
