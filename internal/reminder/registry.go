@@ -28,6 +28,9 @@ type Schedule struct {
 	PlanHash string    `json:"planHash"`
 	Epoch    int64     `json:"epoch"`
 	EditTime time.Time `json:"editTime,omitzero"`
+	// PlanGeneration is the Generation of the last such change, or of the last
+	// resume: how far an older spec was planned says nothing about this one.
+	PlanGeneration int64 `json:"planGeneration,omitempty"`
 	// AudienceHash covers the projected recipients.
 	AudienceHash string `json:"audienceHash"`
 	Suspended    bool   `json:"suspended,omitempty"`
