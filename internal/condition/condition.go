@@ -1,13 +1,15 @@
 package condition
 
 import (
+	"unicode/utf8"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 )
 
-// Summary is how an object is, in one of four ways.
+// Summary is how an object is: ready, waiting or stalled.
 type Summary struct {
 	kind    kind
 	reason  string
@@ -23,13 +25,13 @@ const (
 )
 
 // Ready: the object does what its spec says.
-func Ready(reason, message string) Summary { return Summary{ready, reason, message} }
+func Ready(reason, message string) Summary { return Summary{ready, reason, clip(message)} }
 
 // Waiting: not yet, and it may come by itself.
-func Waiting(reason, message string) Summary { return Summary{waiting, reason, message} }
+func Waiting(reason, message string) Summary { return Summary{waiting, reason, clip(message)} }
 
 // Stalled: only an edit of the object can help.
-func Stalled(reason, message string) Summary { return Summary{stalled, reason, message} }
+func Stalled(reason, message string) Summary { return Summary{stalled, reason, clip(message)} }
 
 // IsReady tells whether the summary says Ready.
 func (s Summary) IsReady() bool { return s.kind == ready }
@@ -37,10 +39,10 @@ func (s Summary) IsReady() bool { return s.kind == ready }
 // IsStalled tells whether the summary says Stalled.
 func (s Summary) IsStalled() bool { return s.kind == stalled }
 
-// Reason and Message as they stand in the conditions.
+// Reason in one word, as it stands in the conditions.
 func (s Summary) Reason() string { return s.reason }
 
-// Message for people.
+// Message for people, short enough for a condition and for an event.
 func (s Summary) Message() string { return s.message }
 
 // Summarise writes Ready, Reconciling and Stalled for a generation.
@@ -62,16 +64,25 @@ func whileTrue(conditions *[]metav1.Condition, generation int64, name string, s 
 	meta.RemoveStatusCondition(conditions, name)
 }
 
-// maxMessage is what the API allows for a condition's message.
+// maxMessage keeps status small; it is also what the API allows for an event.
 const maxMessage = 1024
+
+// clip cuts a message between two characters.
+func clip(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	end := maxMessage - len("...")
+	for back := 0; back < utf8.UTFMax && !utf8.RuneStart(message[end]); back++ {
+		end--
+	}
+	return message[:end] + "..."
+}
 
 // Set writes one condition for a generation.
 func Set(conditions *[]metav1.Condition, generation int64, name string, status metav1.ConditionStatus, reason, message string) {
-	if len(message) > maxMessage {
-		message = message[:maxMessage-3] + "..."
-	}
 	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: name, Status: status, ObservedGeneration: generation, Reason: reason, Message: message,
+		Type: name, Status: status, ObservedGeneration: generation, Reason: reason, Message: clip(message),
 	})
 }
 
@@ -88,12 +99,20 @@ func Check(conditions []metav1.Condition, generation int64) []string {
 			faults = append(faults, c.Type+" speaks of another generation")
 		}
 	}
+	reconciling := meta.IsStatusConditionTrue(conditions, v1alpha1.ReconcilingCondition)
+	stalled := meta.IsStatusConditionTrue(conditions, v1alpha1.StalledCondition)
+	switch {
+	case reconciling && stalled:
+		faults = append(faults, "Reconciling and Stalled are both True")
+	case r.Status != metav1.ConditionTrue && !reconciling && !stalled:
+		faults = append(faults, "Ready is not True, and neither Reconciling nor Stalled says why")
+	}
 	for _, name := range []string{v1alpha1.ReconcilingCondition, v1alpha1.StalledCondition} {
 		c := meta.FindStatusCondition(conditions, name)
 		if c != nil && c.Status != metav1.ConditionTrue {
 			faults = append(faults, name+" is present and not True")
 		}
-		if c != nil && r.Status == metav1.ConditionTrue {
+		if c != nil && c.Status == r.Status && r.Status == metav1.ConditionTrue {
 			faults = append(faults, "Ready and "+name+" are both True")
 		}
 	}

@@ -19,18 +19,37 @@ type Writer struct {
 	Now      func() time.Time
 
 	mu   sync.Mutex
-	last map[types.NamespacedName]time.Time
+	last map[types.NamespacedName]written
+}
+
+// written is the last write of one object.
+type written struct {
+	at time.Time
+	// version is the resourceVersion that it gave the object.
+	version string
+	// underWay: another write is being made.
+	underWay bool
 }
 
 // Wait is how long a status of this object may not be written yet; 0 when it may.
 func (w *Writer) Wait(name types.NamespacedName) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at, ok := w.last[name]
-	if !ok {
+	last, ok := w.last[name]
+	if !ok || last.at.IsZero() {
 		return 0
 	}
-	return max(0, w.Interval-w.Now().Sub(at))
+	return min(max(0, w.Interval-w.Now().Sub(last.at)), w.Interval)
+}
+
+// Ours tells whether an object is as the last write of its status left it. While
+// a write is under way every version counts as ours: if it was another's, that
+// write is refused, and the caller comes back.
+func (w *Writer) Ours(object client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last, ok := w.last[client.ObjectKeyFromObject(object)]
+	return ok && (last.underWay || last.version == object.GetResourceVersion())
 }
 
 // Forget drops what is kept of an object that is gone.
@@ -53,16 +72,29 @@ func (w *Writer) Write(ctx context.Context, object, before client.Object, change
 		return wait, nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := w.Client.Status().Patch(ctx, object, patch); err != nil {
+	w.note(name, func(last *written) { last.underWay = true })
+	err := w.Client.Status().Patch(ctx, object, patch)
+	w.note(name, func(last *written) {
+		last.underWay = false
+		if err == nil {
+			last.at, last.version = w.Now(), object.GetResourceVersion()
+		}
+	})
+	if err != nil {
 		return 0, fmt.Errorf("patch status of %s: %w", name, err)
 	}
+	return 0, nil
+}
+
+func (w *Writer) note(name types.NamespacedName, change func(*written)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.last == nil {
-		w.last = map[types.NamespacedName]time.Time{}
+		w.last = map[types.NamespacedName]written{}
 	}
-	w.last[name] = w.Now()
-	return 0, nil
+	last := w.last[name]
+	change(&last)
+	w.last[name] = last
 }
 
 // Differs compares two API objects, or parts of them, by value.
