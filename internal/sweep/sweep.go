@@ -24,6 +24,7 @@ type Ledger interface {
 type Queue interface {
 	Standing(ctx context.Context, key reminder.Key) (bool, error)
 	Restore(ctx context.Context, r reminder.Record, revision uint64) error
+	Withdraw(ctx context.Context, key reminder.Key) error
 }
 
 // Channels is what the registry says of channels.
@@ -185,7 +186,8 @@ func (s *Sweep) restore(ctx context.Context, r reminder.Record, revision uint64,
 	return s.Queue.Restore(ctx, r, revision)
 }
 
-// expire ends a reminder that no worker has ended. If the dead letter does not
+// expire ends a reminder that no worker has ended, and takes its job out of the
+// queue: where the channel is gone nobody else would. If the dead letter does not
 // follow the record, the next look at it does.
 func (s *Sweep) expire(ctx context.Context, r reminder.Record, revision uint64, now time.Time) error {
 	d := delivery.Admit(r, delivery.Facts{Epoch: r.Epoch}, delivery.Policy{Retention: s.Retention}, "", now)
@@ -196,7 +198,10 @@ func (s *Sweep) expire(ctx context.Context, r reminder.Record, revision uint64, 
 		return fmt.Errorf("expire %s: %w", r.Key, err)
 	}
 	s.Log.Warn("Ended a reminder past its deadline", "key", r.Key.String(), "reason", d.Record.Reason)
-	return s.DeadLetters.Publish(ctx, reminder.DeadLetterOf(d.Record))
+	if err := s.DeadLetters.Publish(ctx, reminder.DeadLetterOf(d.Record)); err != nil {
+		return err
+	}
+	return s.Queue.Withdraw(ctx, r.Key)
 }
 
 // agree makes the dead letter of a reminder stand if the reminder is dead, and

@@ -278,6 +278,27 @@ func TestWhoseTimeHasNotComeIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A due job whose channel is gone has no consumer that would ever take it.
+func TestTheJobOfAnExpiredReminderIsTakenOut(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.store(late)
+	if err := b.Queue.Restore(b.Context(), r, 1); err != nil {
+		t.Fatal(err)
+	}
+	b.start(nil)
+	b.until(r.Key, "ended", terminal)
+	for deadline := time.Now().Add(patience); ; {
+		standing, err := b.Queue.Standing(b.Context(), r.Key)
+		if err == nil && !standing {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the job still stands: %v", err)
+		}
+	}
+}
+
 func TestAReminderPastItsDeadlineEndsWithADeadLetter(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
