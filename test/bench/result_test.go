@@ -12,9 +12,9 @@ func TestLateness(t *testing.T) {
 		all = append(all, time.Duration(i)*10*time.Millisecond)
 	}
 	l := newLateness(all)
-	for q, want := range map[float64]time.Duration{0: 10, 0.5: 500, 0.99: 990, 1: 1000} {
-		if got := l.at(q); got != want*time.Millisecond {
-			t.Errorf("quantile %v is %s, want %dms", q, got, want)
+	for q, want := range map[float64]int64{0: 10, 0.5: 500, 0.99: 990, 1: 1000} {
+		if got := l.at(q).Milliseconds(); got != want {
+			t.Errorf("quantile %v is %d ms, want %d", q, got, want)
 		}
 	}
 	if got := l.rate(); got != 100 {

@@ -33,10 +33,9 @@ func EventuallyWithin(t testing.TB, patience time.Duration, what string, ok func
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	last := ""
 	for {
-		var done bool
-		if done, last = ok(); done {
+		done, last := ok()
+		if done {
 			return
 		}
 		select {
