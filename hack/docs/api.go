@@ -44,13 +44,14 @@ func (s *source) columnsTable(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := table("column", "shown", "from", "meaning")
+	var text strings.Builder
+	text.WriteString(table("column", "shown", "from", "meaning"))
 	for _, c := range v.Columns {
 		shown := "always"
 		if c.Priority > 0 {
 			shown = "with `-o wide`"
 		}
-		text += row(strings.ToUpper(c.Name), shown, "`"+cell(c.JSONPath)+"`", cell(c.Description))
+		text.WriteString(row(strings.ToUpper(c.Name), shown, "`"+cell(c.JSONPath)+"`", cell(c.Description)))
 	}
-	return text, nil
+	return text.String(), nil
 }

@@ -82,7 +82,8 @@ func (s *source) flagsTable(command string) (string, error) {
 	if len(flags) == 0 {
 		return "", fmt.Errorf("cmd/ has no flags of a command %s", command)
 	}
-	text := table("flag", "type", "default", "what it does")
+	var text strings.Builder
+	text.WriteString(table("flag", "type", "default", "what it does"))
 	for _, f := range flags {
 		standard := f.standard
 		if standard != "" {
@@ -100,7 +101,7 @@ func (s *source) flagsTable(command string) (string, error) {
 			standard = "required"
 			f.usage = strings.TrimSpace(strings.TrimSuffix(f.usage, "(required)"))
 		}
-		text += row("`--"+f.name+"`", f.kind, cell(standard), cell(f.usage))
+		text.WriteString(row("`--"+f.name+"`", f.kind, cell(standard), cell(f.usage)))
 	}
-	return text, nil
+	return text.String(), nil
 }
