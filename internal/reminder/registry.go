@@ -106,6 +106,19 @@ type Channel struct {
 	HTTP   *HTTPChannel `json:"http,omitempty"`
 }
 
+// Validate tells whether workers can run with the channel's settings: a submission
+// must end before the broker takes its worker for gone, and that must happen
+// before another worker may take over.
+func (c Channel) Validate() error {
+	if c.SendTimeout <= 0 || c.AckWait <= c.SendTimeout || c.Lease <= c.AckWait {
+		return fmt.Errorf("channel %s/%s: send timeout %s, ack wait %s and lease %s must rise in this order: %w", c.Namespace, c.Name, c.SendTimeout, c.AckWait, c.Lease, ErrMalformed)
+	}
+	if c.Concurrency < 1 {
+		return fmt.Errorf("channel %s/%s: concurrency is %d, must be 1 or more: %w", c.Namespace, c.Name, c.Concurrency, ErrMalformed)
+	}
+	return nil
+}
+
 // HTTPChannel configures a channel of type HTTP. The URL may be a credential
 // and must not appear in any log, event, status, metric or error.
 type HTTPChannel struct {

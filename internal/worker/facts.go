@@ -12,18 +12,26 @@ import (
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
-// errUnproven: durable data that should be there is not, so that nothing can be
-// concluded; a lost bucket must not look like a deleted schedule.
+// errUnproven: durable data that should be there is not, or cannot be read, so
+// that nothing can be concluded; a lost bucket must not look like a deleted
+// schedule.
 var errUnproven = errors.New("not provable")
 
-// facts reads what durable data say about the reminder now, and the policy.
+// facts reads what durable data say about the reminder now, and the policy. A
+// terminal reminder needs none: its schedule may be long forgotten.
 func (w *Worker) facts(ctx context.Context, j *job) (delivery.Facts, error) {
+	if j.record.State.Terminal() {
+		j.policy = delivery.Policy{Retention: w.Retention}
+		return delivery.Facts{}, nil
+	}
 	key := j.record.Key
 	schedule, _, err := w.Registry.Schedule(ctx, key.Namespace, key.Schedule)
-	if errors.Is(err, reminder.ErrNotFound) {
+	switch {
+	case errors.Is(err, reminder.ErrNotFound):
 		return delivery.Facts{}, fmt.Errorf("schedule of %s is not registered: %w", key, errUnproven)
-	}
-	if err != nil {
+	case errors.Is(err, reminder.ErrMalformed):
+		return delivery.Facts{}, fmt.Errorf("schedule of %s cannot be read: %w: %w", key, errUnproven, err)
+	case err != nil:
 		return delivery.Facts{}, err
 	}
 	j.schedule = schedule
@@ -32,7 +40,7 @@ func (w *Worker) facts(ctx context.Context, j *job) (delivery.Facts, error) {
 		Lease: j.channel.Lease, Retention: w.Retention,
 	}
 	facts := delivery.Facts{Deleted: schedule.Deleted, Suspended: schedule.Suspended, Epoch: schedule.Epoch}
-	if facts.Deleted || facts.Suspended || j.record.Epoch < facts.Epoch || j.record.State.Terminal() {
+	if facts.Deleted || facts.Suspended || j.record.Epoch < facts.Epoch {
 		return facts, nil
 	}
 	facts.Inactive, err = w.inactive(ctx, j)
@@ -45,6 +53,9 @@ func (w *Worker) inactive(ctx context.Context, j *job) (bool, error) {
 	if err == nil {
 		j.receiver = receiver
 		return !receiver.Active, nil
+	}
+	if errors.Is(err, reminder.ErrMalformed) {
+		return false, fmt.Errorf("recipient of %s cannot be read: %w: %w", key, errUnproven, err)
 	}
 	if !errors.Is(err, reminder.ErrNotFound) {
 		return false, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/reminder-operator/reminder-operator/internal/broker"
@@ -20,9 +21,13 @@ const (
 	pauseNewer       = 30 * time.Second
 )
 
+// errUnreadable: the job cannot be read by anyone, now or later.
+var errUnreadable = errors.New("unreadable due job")
+
 // job is one delivered due job with what was read for it.
 type job struct {
 	broker.Delivery
+	clock    func() time.Time
 	record   reminder.Record
 	revision uint64
 	schedule reminder.Schedule
@@ -30,6 +35,9 @@ type job struct {
 	channel  *open
 	receiver reminder.Recipient
 }
+
+// now is the clock of everything that is decided about the job.
+func (j job) now() time.Time { return j.clock() }
 
 // handle takes one due job to its acknowledgement, or gives it back. A panic is
 // a bug of ours or a poisonous reminder: it must not take the others down.
@@ -39,7 +47,7 @@ func (w *Worker) handle(ctx context.Context, d broker.Delivery) {
 	defer w.extend(d)()
 	defer func() {
 		if p := recover(); p != nil {
-			w.Log.Error("Handling a due job panicked", "token", d.Token, "panic", fmt.Sprintf("%T", p))
+			w.Log.Error("Handling a due job panicked", "token", d.Token, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			w.pause(d, pauseUnavailable)
 		}
 	}()
@@ -50,7 +58,7 @@ func (w *Worker) handle(ctx context.Context, d broker.Delivery) {
 	case errors.Is(err, reminder.ErrNewerSchema):
 		w.Log.Warn("Held what a newer version wrote", "token", d.Token, "error", err)
 		w.pause(d, pauseNewer)
-	case errors.Is(err, reminder.ErrMalformed):
+	case errors.Is(err, errUnreadable):
 		w.reject(ctx, d, err)
 	case errors.Is(err, reminder.ErrConflict):
 		w.pause(d, pauseConflict)
@@ -60,16 +68,22 @@ func (w *Worker) handle(ctx context.Context, d broker.Delivery) {
 	}
 }
 
-// extend tells the broker that the job is in hand, for as long as it is.
+// extend tells the broker that the job is in hand, for as long as it is; also
+// again after the broker was away.
 func (w *Worker) extend(d broker.Delivery) (stop func()) {
-	every := w.channel.Load().AckWait / 3
-	var timer *time.Timer
-	timer = time.AfterFunc(every, func() {
-		if d.Working() == nil {
-			timer.Reset(every)
+	tick, done := time.NewTicker(w.channel.Load().AckWait/3), make(chan struct{})
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				_ = d.Working() // the next one may get through
+			}
 		}
-	})
-	return func() { timer.Stop() }
+	}()
+	return func() { close(done) }
 }
 
 func (w *Worker) work(ctx context.Context, d broker.Delivery) error {
@@ -81,39 +95,42 @@ func (w *Worker) work(ctx context.Context, d broker.Delivery) error {
 	if err != nil {
 		return w.expired(ctx, j, err)
 	}
-	return w.apply(ctx, j, delivery.Admit(j.record, facts, j.policy, w.owner, w.now(d)))
+	return w.apply(ctx, j, delivery.Admit(j.record, facts, j.policy, w.owner, j.now()))
 }
 
-// now is the later of our clock and the broker's time of the job, so that a
-// clock that is slow does not hold up what the broker has released.
-func (w *Worker) now(d broker.Delivery) time.Time {
-	now := w.Now()
-	if d.StoreTime.After(now) {
-		return d.StoreTime
-	}
-	return now
+// clockOf is our clock, put forward to the broker's time of the job where it is
+// behind: a slow clock neither holds up what the broker has released, nor sends
+// after the deadline, nor schedules retries in the past.
+func (w *Worker) clockOf(d broker.Delivery) func() time.Time {
+	behind := max(d.StoreTime.Sub(w.Now()), 0)
+	return func() time.Time { return w.Now().Add(behind) }
 }
 
 // read finds the record that the job is a hint for.
 func (w *Worker) read(ctx context.Context, d broker.Delivery) (job, error) {
 	if d.Malformed {
-		return job{}, fmt.Errorf("subject names no reminder: %w", reminder.ErrMalformed)
+		return job{}, fmt.Errorf("%w: the subject names no reminder", errUnreadable)
 	}
 	envelope, err := reminder.DecodeJob(d.Body)
+	if errors.Is(err, reminder.ErrMalformed) {
+		return job{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
 	if err != nil {
 		return job{}, err
 	}
 	if envelope.Key.Token() != d.Token || envelope.Key.Channel != w.Channel {
-		return job{}, fmt.Errorf("job and subject name different reminders: %w", reminder.ErrMalformed)
+		return job{}, fmt.Errorf("%w: job and subject name different reminders", errUnreadable)
 	}
 	record, revision, err := w.Ledger.Get(ctx, d.Token)
-	if errors.Is(err, reminder.ErrNotFound) && d.Count > missingTries {
-		return job{}, fmt.Errorf("the ledger has no record of it: %w", reminder.ErrMalformed)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, reminder.ErrNotFound) && d.Count > missingTries:
+		return job{}, fmt.Errorf("%w: the ledger has no record of it", errUnreadable)
+	case errors.Is(err, reminder.ErrMalformed):
+		return job{}, fmt.Errorf("%w: its record is unreadable: %w", errUnreadable, err)
+	case err != nil:
 		return job{}, err
 	}
-	return job{Delivery: d, record: record, revision: revision, channel: w.channel.Load()}, nil
+	return job{Delivery: d, clock: w.clockOf(d), record: record, revision: revision, channel: w.channel.Load()}, nil
 }
 
 // missingTries is how often a job without a record is given back before it is
@@ -138,11 +155,11 @@ func (w *Worker) reject(ctx context.Context, d broker.Delivery, cause error) {
 // expired ends a reminder whose facts could not be read until its deadline;
 // before that it is given back.
 func (w *Worker) expired(ctx context.Context, j job, cause error) error {
-	now := w.now(j.Delivery)
-	if !errors.Is(cause, errUnproven) || now.Before(j.record.DeadlineTime) || j.record.State.Terminal() {
+	now := j.now()
+	if !errors.Is(cause, errUnproven) || now.Before(j.record.DeadlineTime) {
 		return cause
 	}
-	j.policy = delivery.Policy{Retry: reminder.Retry{Attempts: 1}, Dedupes: j.channel.Dedupes, Lease: j.channel.Lease, Retention: w.Retention}
+	j.policy = delivery.Policy{Retention: w.Retention}
 	return w.apply(ctx, j, delivery.Admit(j.record, delivery.Facts{Epoch: j.record.Epoch}, j.policy, w.owner, now))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -45,8 +46,8 @@ type DeadLetters interface {
 	Resolve(ctx context.Context, key reminder.Key) error
 }
 
-// Sender hands one message to a channel. It never answers before ctx ends
-// without an outcome.
+// Sender hands one message to a channel. It answers soon after ctx ends at the
+// latest, and always with an outcome.
 type Sender interface {
 	Send(ctx context.Context, m reminder.Message) reminder.Result
 }
@@ -85,7 +86,11 @@ type Worker struct {
 	messages *compiled
 	inFlight atomic.Int64
 	running  sync.WaitGroup
+	// consuming is what a change of Concurrency ends, so that it begins again.
+	consuming atomic.Pointer[consuming]
 }
+
+type consuming struct{ restart context.CancelFunc }
 
 // open is a channel that is ready to send.
 type open struct {
@@ -137,19 +142,33 @@ func (w *Worker) drain(stop context.CancelFunc) {
 }
 
 func (w *Worker) watchChannel(ctx context.Context) error {
-	return w.Registry.WatchChannel(ctx, w.Namespace, w.Channel, func(c reminder.Channel) error {
-		if now := w.channel.Load(); now != nil && now.Generation == c.Generation && now.UID == c.UID {
-			return nil
-		}
-		sender, err := w.NewSender(c)
-		if err != nil {
-			return err
-		}
-		w.channel.Store(&open{Channel: c, sender: sender})
-		w.openOnce.Do(func() { close(w.opened) })
-		w.Log.Info("Channel opened", "channel", w.Channel, "type", c.Type, "generation", c.Generation)
+	return w.Registry.WatchChannel(ctx, w.Namespace, w.Channel, w.open)
+}
+
+// open makes the channel ready to send. When that fails, what was open before
+// stays, and the watch begins again.
+func (w *Worker) open(c reminder.Channel) error {
+	before := w.channel.Load()
+	if before != nil && before.Generation == c.Generation && before.UID == c.UID {
 		return nil
-	})
+	}
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if w.Retention <= 2*c.Lease {
+		return fmt.Errorf("records are kept for %s, which must be longer than two leases of channel %s/%s (%s); raise --retention", w.Retention, c.Namespace, c.Name, c.Lease)
+	}
+	sender, err := w.NewSender(c)
+	if err != nil {
+		return err
+	}
+	w.channel.Store(&open{Channel: c, sender: sender})
+	w.openOnce.Do(func() { close(w.opened) })
+	w.Log.Info("Channel opened", "channel", w.Channel, "type", c.Type, "generation", c.Generation)
+	if r := w.consuming.Load(); r != nil && before != nil && before.Concurrency != c.Concurrency {
+		r.restart()
+	}
+	return nil
 }
 
 // awaitChannel waits until the channel is known; nothing can be done before.
@@ -190,15 +209,28 @@ func (w *Worker) heartbeat() reminder.Worker {
 	}
 }
 
-// consume hands due jobs to at most Concurrency handlers at once. A job that
-// finds no place before ctx ends is given back.
+// consume hands due jobs to handlers until ctx ends, and begins again whenever
+// Concurrency changes.
 func (w *Worker) consume(ctx, work context.Context) error {
 	if err := w.awaitChannel(ctx); err != nil {
 		return err
 	}
-	channel := w.channel.Load()
-	places := make(chan struct{}, channel.Concurrency)
-	return w.Queue.Consume(ctx, w.Namespace, w.Channel, channel.Concurrency, func(d broker.Delivery) {
+	for {
+		part, cancel := context.WithCancel(ctx)
+		w.consuming.Store(&consuming{restart: cancel})
+		err := w.consumeAtMost(part, work, w.channel.Load().Concurrency)
+		restarted := part.Err() != nil && ctx.Err() == nil
+		if cancel(); !restarted {
+			return err
+		}
+	}
+}
+
+// consumeAtMost has at most limit handlers at once. A job that finds no place
+// before ctx ends is given back.
+func (w *Worker) consumeAtMost(ctx, work context.Context, limit int) error {
+	places := make(chan struct{}, limit)
+	return w.Queue.Consume(ctx, w.Namespace, w.Channel, limit, func(d broker.Delivery) {
 		if ctx.Err() != nil {
 			w.giveBack(d)
 			return
