@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reminder-operator/reminder-operator/internal/calendar"
 	"github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
 )
 
@@ -40,10 +41,14 @@ func (s *Schedule) setAt(spec Spec) *FieldError {
 	if f != nil {
 		return f.in("at", spec.At)
 	}
-	if written.absolute {
-		s.source = moment{at: instant(written.time.Unix()), zone: s.zone}
-	} else {
+	m := moment{at: instant(written.time.Unix()), zone: s.zone}
+	switch {
+	case !written.absolute:
 		s.source = s.resolved(single(written.time.Unix()))
+	case s.days.policy != calendar.Keep && !s.days.open(m.hit().wall):
+		s.source = s.resolved(single(m.hit().wall)) // the calendar moves the local time
+	default:
+		s.source = m
 	}
 	if f := s.checkSingle(); f != nil {
 		return f.in("at", spec.At)
@@ -56,6 +61,8 @@ func (s *Schedule) checkSingle() *fault {
 	first, ok := s.source.next(minInstant)
 	last, _ := s.source.previous(maxInstant)
 	switch {
+	case !ok && s.days.policy == calendar.Skip && s.days.days != nil && s.dropped():
+		return never(-1, "it is on a day that is no business day, and onNonBusinessDay Skip drops it", "write another time or another policy")
 	case !ok && s.gap == GapSkip:
 		return never(-1, "the clocks of "+s.Zone()+" skip it, and dst.gap Skip drops it", "write another time or another policy")
 	case !ok:
@@ -67,6 +74,16 @@ func (s *Schedule) checkSingle() *fault {
 	default:
 		return nil
 	}
+}
+
+// dropped tells whether the calendar drops the only time of a schedule.
+func (s *Schedule) dropped() bool {
+	one, ok := s.source.(*resolver)
+	if !ok {
+		return false
+	}
+	_, left := one.walls.next(minWall)
+	return !left
 }
 
 // written is a time as it was written: absolute if it says its offset, else wall time as if in UTC.

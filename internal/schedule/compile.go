@@ -30,6 +30,10 @@ func compile(s Spec) (*Schedule, *FieldError) {
 		gap:      orDefault(s.Gap, GapShift),
 		overlap:  orDefault(s.Overlap, OverlapFirst),
 		warnings: zoneWarnings(s.TimeZone),
+		spec:     s,
+	}
+	if err := schedule.setDays(s); err != nil {
+		return nil, err
 	}
 	if err := schedule.setBounds(s); err != nil {
 		return nil, err
@@ -43,22 +47,21 @@ func compile(s Spec) (*Schedule, *FieldError) {
 // checkKind sees to it that the Spec says when in exactly one way.
 func checkKind(s Spec) *FieldError {
 	var set []string
-	if s.Cron != "" {
-		set = append(set, "cron")
-	}
-	if s.At != "" {
-		set = append(set, "at")
-	}
-	if s.Every != 0 {
-		set = append(set, "every")
+	for _, kind := range []struct {
+		name string
+		set  bool
+	}{{"cron", s.Cron != ""}, {"rrule", s.RRule != ""}, {"at", s.At != ""}, {"every", s.Every != 0}, {"anchor", s.Anchor != nil}} {
+		if kind.set {
+			set = append(set, kind.name)
+		}
 	}
 	switch len(set) {
 	case 1:
 		return nil
 	case 0:
-		return whole("", "", "none of cron, at and every is set", "set exactly one of them")
+		return whole("", "", "none of cron, rrule, at, every and anchor is set", "set exactly one of them")
 	default:
-		return whole("", "", fmt.Sprintf("%s and %s are both set", set[0], set[1]), "set exactly one of cron, at and every")
+		return whole("", "", fmt.Sprintf("%s and %s are both set", set[0], set[1]), "set exactly one of cron, rrule, at, every and anchor")
 	}
 }
 
@@ -104,8 +107,12 @@ func (s *Schedule) setSource(spec Spec) *FieldError {
 	switch {
 	case spec.Cron != "":
 		return s.setCron(spec)
+	case spec.RRule != "":
+		return s.setRRule(spec)
 	case spec.At != "":
 		return s.setAt(spec)
+	case spec.Anchor != nil:
+		return s.setAnchor(spec)
 	default:
 		return s.setEvery(spec)
 	}
@@ -122,7 +129,7 @@ func (s *Schedule) setEvery(spec Spec) *FieldError {
 
 // resolved is the source of a schedule whose times are wall times.
 func (s *Schedule) resolved(w walls) *resolver {
-	return &resolver{walls: w, zone: s.zone, gap: s.gap, overlap: s.overlap}
+	return &resolver{walls: s.days.roll(w), zone: s.zone, gap: s.gap, overlap: s.overlap}
 }
 
 func orDefault[T comparable](value, fallback T) T {

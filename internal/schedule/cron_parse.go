@@ -25,7 +25,7 @@ func (s *Schedule) setCron(spec Spec) *FieldError {
 	}
 	s.source = source
 	s.warnEmpty(spec)
-	return nil
+	return s.checkSkip()
 }
 
 // warnEmpty warns of bounds that leave nothing: the schedule may be ending on purpose.

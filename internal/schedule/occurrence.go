@@ -9,12 +9,19 @@ import (
 type Occurrence struct {
 	// Nominal is the local time that the schedule names, also where the clocks skip it.
 	Nominal WallTime
-	// Due is the instant that Nominal stands for, in UTC, whole seconds. Read in the schedule's zone it is never
-	// earlier than Nominal.
+	// Actual is the local time to which the calendar moves Nominal; it is Nominal if it leaves it where it is.
+	Actual WallTime
+	// Due is the instant that Actual stands for, in UTC, whole seconds. Read in the schedule's zone it is never
+	// earlier than Actual.
 	Due time.Time
-	// Note says what the clocks of the zone did to it; the zero Note says nothing.
+	// Note says what the clocks of the zone and the calendar did to it; the zero Note says nothing.
 	Note Note
 }
+
+// BusinessDate returns the local date on which the occurrence takes place, as 2026-11-03: the slot of schedules whose
+// identity is BusinessDate. It is the date of Actual, so that a recipient gets one reminder for it whatever the time of day
+// is changed to, and whichever of the clocks' changes shifts it.
+func (o Occurrence) BusinessDate() string { return o.Actual.utc().Format(time.DateOnly) }
 
 // NoteKind says how a change of the clocks affected an occurrence.
 type NoteKind uint8
@@ -34,14 +41,18 @@ const (
 	NoteSecondPass
 )
 
-// Note says what a change of the clocks did to an occurrence.
+// Note says what a change of the clocks and the calendar did to an occurrence.
 type Note struct {
 	Kind NoteKind
 	By   time.Duration // for the gap kinds, whole seconds; else 0
+	Day  DayNote
 }
 
 // String returns the note for people, such as "gap: shifted by 1h", or "".
-func (n Note) String() string {
+func (n Note) String() string { return joined(n.Day.String(), "; ", n.clocks()) }
+
+// clocks says what a change of the clocks did.
+func (n Note) clocks() string {
 	switch n.Kind {
 	case NoteGapShifted:
 		return "gap: shifted by " + short(n.By)

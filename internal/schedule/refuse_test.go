@@ -207,14 +207,14 @@ func TestSpecsThatAreRefused(t *testing.T) {
 		spec schedule.Spec
 		want string
 	}{
-		"nothing": {want: "none of cron, at and every is set; set exactly one of them"},
+		"nothing": {want: "none of cron, rrule, at, every and anchor is set; set exactly one of them"},
 		"two kinds": {
 			spec: schedule.Spec{Cron: "@daily", Every: time.Hour},
-			want: "cron and every are both set; set exactly one of cron, at and every",
+			want: "cron and every are both set; set exactly one of cron, rrule, at, every and anchor",
 		},
 		"three kinds": {
 			spec: schedule.Spec{Cron: "@daily", At: "2026-11-03T09:00:00", Every: time.Hour},
-			want: "cron and at are both set; set exactly one of cron, at and every",
+			want: "cron and at are both set; set exactly one of cron, rrule, at, every and anchor",
 		},
 		"T22: every 500ms": {
 			spec: schedule.Spec{Every: 500 * time.Millisecond, Origin: origin},

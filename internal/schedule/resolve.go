@@ -14,6 +14,8 @@ type walls interface {
 	previous(upTo wall) (wall, bool)
 	// each yields all wall times from one to another, both included, and says whether yield wanted more.
 	each(from, upTo wall, yield func(wall) bool) bool
+	// count returns the number of wall times from one to another, both included.
+	count(from, upTo wall) int
 }
 
 // resolver turns wall times into instants: the one place where a zone's clocks meet a schedule.

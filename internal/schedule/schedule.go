@@ -16,6 +16,9 @@ type Schedule struct {
 	overlap  OverlapPolicy
 	start    instant // first instant that counts
 	end      instant // first instant that does not count any more
+	days     dayPolicy
+	anchor   *anchor // nil if the schedule has occurrences by itself
+	spec     Spec    // what it was compiled from
 	warnings []string
 }
 
@@ -27,6 +30,8 @@ type source interface {
 	previous(upTo instant) (hit, bool)
 	// each yields all hits from one instant to another, both included, until yield wants no more.
 	each(from, upTo instant, yield func(hit) bool)
+	// count returns the number of hits from one instant to another, both included.
+	count(from, upTo instant) int
 }
 
 // eachByNext implements source.each where going from one hit to the next costs little.
@@ -68,14 +73,14 @@ func (s *Schedule) from(from instant) (Occurrence, bool) {
 	if !ok || h.at >= s.end {
 		return Occurrence{}, false
 	}
-	return h.occurrence(), true
+	return s.occurrence(h), true
 }
 
 // Between returns the occurrences with from < Due <= to in order, one after the other, without collecting them.
 func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
 	first, last := max(clamp(from)+1, s.start), min(clamp(to), s.end-1)
 	return func(yield func(Occurrence) bool) {
-		s.source.each(first, last, func(h hit) bool { return yield(h.occurrence()) })
+		s.source.each(first, last, func(h hit) bool { return yield(s.occurrence(h)) })
 	}
 }
 
@@ -86,11 +91,11 @@ func (s *Schedule) Previous(before time.Time) (Occurrence, bool) {
 	if !ok || h.at < s.start {
 		return Occurrence{}, false
 	}
-	return h.occurrence(), true
+	return s.occurrence(h), true
 }
 
 // Resolve returns what a wall time means in the schedule's zone by the schedule's policies, whether or not it is one of
-// its occurrences; of two the first. It returns false if the policy drops it. Deadlines at a time of day need it.
+// its occurrences, and whatever the calendar says; of two the first. It returns false if the policy drops it.
 func (s *Schedule) Resolve(w WallTime) (Occurrence, bool) {
 	one := resolver{walls: single(w.w), zone: s.zone, gap: s.gap, overlap: s.overlap}
 	h, ok := one.next(max(instant(w.w)-reach, minInstant))
@@ -110,5 +115,23 @@ func (s *Schedule) Location() *time.Location { return s.zone.Location }
 func (s *Schedule) Warnings() []string { return slices.Clone(s.warnings) }
 
 func (h hit) occurrence() Occurrence {
-	return Occurrence{Nominal: WallTime{h.wall}, Due: time.Unix(int64(h.at), 0).UTC(), Note: h.note}
+	return Occurrence{Nominal: WallTime{h.wall}, Actual: WallTime{h.wall}, Due: time.Unix(int64(h.at), 0).UTC(), Note: h.note}
+}
+
+// occurrence dresses a hit, whose wall time is the actual one.
+func (s *Schedule) occurrence(h hit) Occurrence {
+	o := h.occurrence()
+	o.Nominal.w, o.Note.Day = s.days.note(s.source, h.wall)
+	return o
+}
+
+// In returns the schedule as it is for recipients in a zone: the same spec, expanded by other clocks. "" is the schedule's
+// own zone. It costs as much as Compile; callers keep one for each zone, of which an audience has few.
+func (s *Schedule) In(zone string) (*Schedule, error) {
+	if zone == "" || zone == s.spec.TimeZone {
+		return s, nil
+	}
+	spec := s.spec
+	spec.TimeZone = zone
+	return Compile(spec)
 }

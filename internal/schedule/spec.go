@@ -1,13 +1,23 @@
 package schedule
 
-import "time"
+import (
+	"time"
 
-// Spec says when a reminder falls due. Exactly one of Cron, At and Every is set.
+	"github.com/reminder-operator/reminder-operator/internal/calendar"
+)
+
+// Spec says when a reminder falls due. Exactly one of Cron, RRule, At, Every and Anchor is set.
 //
 // A Spec is plain values: what it means depends on nothing else, neither the clock nor the machine nor the past.
 type Spec struct {
 	// Cron is a five-field expression or a macro in the grammar of the package comment, at most 512 characters.
 	Cron string
+
+	// RRule is a recurrence rule of RFC 5545 without its prefix, in the grammar of package rrule, such as
+	// FREQ=MONTHLY;BYDAY=-1FR. Start, as the clocks of the zone show it, anchors INTERVAL and COUNT, and fills in the days
+	// and the time of day that the rule leaves open; without Start the time of day is midnight. COUNT counts occurrences
+	// that fall due: one that a policy drops is not counted, two that become one are one.
+	RRule string
 
 	// At is a single time: a local one, "2026-11-03T09:00:00", read in TimeZone, or RFC 3339 with an offset,
 	// "2026-11-03T09:00:00+01:00". Whole seconds, years 1970 to 9999.
@@ -21,6 +31,17 @@ type Spec struct {
 	// Every, ignored otherwise, and must be something that is stored, such as a start or creation time, never the start
 	// of a process. A fraction of a second is dropped.
 	Origin time.Time
+
+	// Anchor takes the day from a date of each recipient. The Schedule then has occurrences by ForRecipient only.
+	Anchor *Anchor
+
+	// Calendar knows the business days; nil means that every day is one. It does not go with Every.
+	Calendar *calendar.Calendar
+
+	// OnNonBusinessDay says where an occurrence goes whose nominal local time is not on a business day, or at or after its
+	// early close: "" means Next. It goes with Calendar only. The time of day stays; the result is what the policies for
+	// changes of the clocks are applied to.
+	OnNonBusinessDay calendar.Policy
 
 	// TimeZone is a name of the IANA time zone database; "" means UTC. See ResolveZone.
 	TimeZone string

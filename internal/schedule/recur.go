@@ -1,0 +1,69 @@
+package schedule
+
+import (
+	"errors"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule/rrule"
+)
+
+// recurrence is the series of a recurrence rule.
+type recurrence struct{ rule *rrule.Rule }
+
+func (r recurrence) next(from wall) (wall, bool) {
+	w, ok := r.rule.Next(int64(from))
+	return wall(w), ok
+}
+
+func (r recurrence) previous(upTo wall) (wall, bool) {
+	w, ok := r.rule.Previous(int64(upTo))
+	return wall(w), ok
+}
+
+func (r recurrence) each(from, upTo wall, yield func(wall) bool) bool {
+	for w, ok := r.next(from); ok && w <= upTo; w, ok = r.next(w + 1) {
+		if !yield(w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r recurrence) count(from, upTo wall) int { return r.rule.Count(int64(from), int64(upTo)) }
+
+// setRRule makes the schedule one of a recurrence rule. It is anchored at Start as the clocks of the zone show it.
+func (s *Schedule) setRRule(spec Spec) *FieldError {
+	anchor := wall(0)
+	if !spec.Start.IsZero() {
+		anchor = wallAt(s.zone, s.start)
+	}
+	rule, err := rrule.Compile(spec.RRule, int64(anchor), !spec.Start.IsZero())
+	if refused, ok := errors.AsType[*rrule.Error](err); ok {
+		f := &fault{pos: refused.Pos, reason: refused.Reason, hint: refused.Hint, never: refused.Never}
+		return f.in("rrule", spec.RRule)
+	}
+	if rule.OpenMinute() {
+		s.warnings = append(s.warnings, "BYHOUR stands without BYMINUTE, so the minute and the second are those of startTime in the zone: write BYMINUTE=0, and a startTime in full minutes")
+	}
+	s.source = s.resolved(recurrence{rule})
+	if at, utc := rule.Until(); utc {
+		s.end = min(s.end, clamp(at)+1)
+	}
+	s.setCount(rule.Limit())
+	s.warnEmpty(spec)
+	return s.checkSkip()
+}
+
+// setCount ends the schedule after n occurrences. It counts what falls due, not what the rule names, so that COUNT=5 is
+// five reminders also where a policy drops a date or two dates become one.
+func (s *Schedule) setCount(n int) {
+	at := s.start
+	for ; n > 0; n-- {
+		h, ok := s.source.next(at)
+		if !ok || h.at >= s.end {
+			return
+		}
+		if at = h.at + 1; n == 1 {
+			s.end = at
+		}
+	}
+}
