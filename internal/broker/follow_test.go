@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/reminder-operator/reminder-operator/internal/broker"
 	"github.com/reminder-operator/reminder-operator/internal/broker/brokertest"
 )
@@ -95,5 +98,38 @@ func TestAListSeesTheLatestOfEachReminderOfTheSchedule(t *testing.T) {
 	}
 	if err := b.Ledger.Of(ctx, "shop", "none", func(broker.Revision) error { return fmt.Errorf("not empty") }); err != nil {
 		t.Errorf("list of nothing: %v", err)
+	}
+}
+
+// The bucket opens as one of NATS's own, and its history is the whole trace.
+func TestTheLedgerKeepsTheWholeTraceOfAReminder(t *testing.T) {
+	t.Parallel()
+	url := brokertest.URL(t)
+	b, ctx := brokertest.Connect(t, url), t.Context()
+	r := planned("a", time.Now().UTC())
+	revision, err := b.Ledger.Create(ctx, r)
+	for i := range 199 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Epoch = int64(i + 2)
+		revision, err = b.Ledger.Update(ctx, r, revision)
+	}
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.KeyValue(ctx, "reminders-ledger-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := bucket.History(ctx, r.Key.Token())
+	if err != nil || len(history) != 200 || history[199].Revision() != revision {
+		t.Errorf("%d revisions, %v; want 200, the last one %d", len(history), err, revision)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // Ledger is the part of the ledger that a tally reads.
 type Ledger interface {
 	Follow(ctx context.Context, from uint64, fn func(broker.Revision) error, idle func() error) error
+	LastRevision(ctx context.Context) (uint64, error)
 }
 
 // Store keeps the totals and the checkpoint.
@@ -69,6 +70,13 @@ func (t *Tally) follow(ctx context.Context) error {
 	checkpoint, err := t.Store.Checkpoint(ctx)
 	if err != nil {
 		return fmt.Errorf("read the checkpoint: %w", err)
+	}
+	last, err := t.Ledger.LastRevision(ctx)
+	if err != nil {
+		return fmt.Errorf("read the end of the ledger: %w", err)
+	}
+	if last < checkpoint {
+		return fmt.Errorf("the ledger ends at revision %d, but %d are counted: it was lost, or restored from a backup; remove the bucket of the tally to count what is there: %w", last, checkpoint, reminder.ErrLost)
 	}
 	b := &batch{Tally: t, known: map[name]*saved{}, dirty: map[name]bool{}, newest: checkpoint}
 	return t.Ledger.Follow(ctx, checkpoint+1,

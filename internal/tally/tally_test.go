@@ -15,6 +15,7 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/internal/broker"
 	"github.com/reminder-operator/reminder-operator/internal/broker/brokertest"
+	"github.com/reminder-operator/reminder-operator/internal/delivery"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/internal/tally"
 )
@@ -245,4 +246,65 @@ func (h heard) WithGroup(string) slog.Handler            { return h }
 func (h heard) Handle(context.Context, slog.Record) error {
 	h.records <- struct{}{}
 	return nil
+}
+
+// The controller was away while one reminder was tried as often as a schedule may
+// ask for: every transition is still there to be counted.
+func TestALongHistoryIsCountedAfterwards(t *testing.T) {
+	t.Parallel()
+	b := brokertest.Start(t)
+	r := first("a", "x")
+	revision, err := b.Ledger.Create(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := delivery.Policy{Retry: reminder.Retry{Attempts: 50}, OnUnknown: reminder.RetryUnknown, Lease: time.Second, Retention: time.Hour}
+	for now, d := release, (delivery.Decision{}); d.Action != delivery.Settle; now = now.Add(time.Second) {
+		var revisions []reminder.Record
+		claim := delivery.Admit(r, delivery.Facts{Epoch: 1}, p, "w", now).Record
+		mark := delivery.MarkSending(claim, p, now)
+		d = delivery.Decide(mark, reminder.Result{Outcome: reminder.Transient}, p, now)
+		for _, r = range append(revisions, claim, mark, d.Record) {
+			if revision, err = b.Ledger.Update(t.Context(), r, revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	saved := make(chan uint64, 1000)
+	wait := start(t, ctx, b, store{Store: b.Tally, saved: saved})
+	until(t, saved, revision)
+	cancel()
+	wait()
+	got, _, err := b.Tally.Totals(t.Context(), "shop", "a")
+	if err != nil || got.Dead != 1 || got.Attempts != 50 || got.Retried != 49 || got.Pending() != 0 {
+		t.Errorf("I5: %v: %d dead, %d attempts, %d retries, %d pending; want 1, 50, 49, 0", err, got.Dead, got.Attempts, got.Retried, got.Pending())
+	}
+}
+
+// A ledger that ends before what was counted is another one.
+func TestALedgerThatWasLostIsReported(t *testing.T) {
+	t.Parallel()
+	b := brokertest.Start(t)
+	if _, err := b.Ledger.Create(t.Context(), first("a", "x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Tally.SaveCheckpoint(t.Context(), 1000); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	failed := make(chan struct{}, 1000)
+	var run sync.WaitGroup
+	run.Go(func() {
+		counting := &tally.Tally{Ledger: b.Ledger, Store: b.Tally, Changed: func(string, string) {}, Now: time.Now, Log: slog.New(heard{failed})}
+		_ = counting.Run(ctx)
+	})
+	select {
+	case <-failed:
+	case <-time.After(60 * time.Second):
+		t.Error("waits for ever for revisions that will not come")
+	}
+	cancel()
+	run.Wait()
 }
