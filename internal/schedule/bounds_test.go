@@ -133,6 +133,9 @@ func TestALongOutageIsCountedAndItsLatestOccurrenceFound(t *testing.T) {
 		n++
 	}
 	latest, ok := s.Previous(up)
+	if counted := s.Count(down, up); counted != n {
+		t.Errorf("Count = %d, Between has %d", counted, n)
+	}
 	if n != 102 || !ok || latest.Due != instant(t, "2026-10-25T01:42:00Z") {
 		t.Errorf("%d missed, latest %v, %v", n, latest, ok)
 	}

@@ -109,6 +109,9 @@ func (c *cron) perDay() int { return bits.OnesCount64(c.minutes) * bits.OnesCoun
 // count goes from day to day.
 func (r *rolled) count(from, upTo wall) (n int) {
 	from, upTo = max(from, minWall), min(upTo, maxWall)
+	if from > upTo {
+		return 0
+	}
 	for d := dateOf(from); midnightOf(d) <= upTo; {
 		n += r.countOn(d, max(0, from-midnightOf(d)), min(wallDay-1, upTo-midnightOf(d)))
 		later, ok := r.dateAfter(d)

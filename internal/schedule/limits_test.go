@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reminder-operator/reminder-operator/internal/calendar"
 	"github.com/reminder-operator/reminder-operator/internal/schedule"
 )
 
@@ -25,6 +26,14 @@ func TestNoInputTakesLong(t *testing.T) {
 		"64 KiB of a time":      {At: strings.Repeat("2", 64<<10)},
 		"the last time":         {At: "9999-12-31T00:00:00", TimeZone: "America/New_York"},
 		"every second":          {Every: time.Second, Origin: time.Unix(0, 0)},
+		"ten thousand times":    {RRule: "FREQ=DAILY;COUNT=10000", Start: time.Unix(0, 0), TimeZone: "Asia/Gaza"},
+		"as many, few are left": {RRule: "FREQ=MONTHLY;BYMONTHDAY=1;COUNT=10000", Start: time.Unix(0, 0), Calendar: business(t, "JP"), OnNonBusinessDay: calendar.Skip},
+		"nothing is left":       {RRule: "FREQ=WEEKLY;BYDAY=SA", Calendar: business(t, "JP"), OnNonBusinessDay: calendar.Skip},
+		"rarely a business day": {RRule: "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29", Calendar: business(t, "DE"), OnNonBusinessDay: calendar.Skip},
+		"a year of holidays":    {Cron: "* * * * *", Calendar: closedForAYear(t), OnNonBusinessDay: calendar.Next},
+		"and back":              {Cron: "* * * * *", Calendar: closedForAYear(t), OnNonBusinessDay: calendar.Previous},
+		"64 KiB of a rule":      {RRule: strings.Repeat("A", 64<<10)},
+		"64 KiB of an offset":   {Anchor: &schedule.Anchor{Attribute: "a", Offset: "P" + strings.Repeat("1", 64<<10) + "D", Time: "09:00"}},
 	}
 	for name, spec := range specs {
 		shortest, bytes := time.Duration(math.MaxInt64), uint64(0)
@@ -38,6 +47,16 @@ func TestNoInputTakesLong(t *testing.T) {
 	}
 }
 
+// closedForAYear has 365 days without a business day, which is allowed.
+func closedForAYear(t *testing.T) *calendar.Calendar {
+	t.Helper()
+	spec := calendar.Spec{}
+	for d := date(t, "2026-12-01"); d < date(t, "2027-12-01"); d++ {
+		spec.Holidays = append(spec.Holidays, calendar.Holiday{Date: d})
+	}
+	return compileCalendar(t, spec)
+}
+
 func expand(spec schedule.Spec) {
 	s, err := schedule.Compile(spec)
 	if err != nil {
@@ -48,6 +67,7 @@ func expand(spec schedule.Spec) {
 	for _, at := range []time.Time{{}, now, now.AddDate(5000, 0, 0)} {
 		s.Next(at)
 		s.Previous(at)
+		s.Count(now, now.AddDate(5, 0, 0))
 	}
 }
 
@@ -68,6 +88,9 @@ func TestNextAndPreviousDoNotAllocate(t *testing.T) {
 		{Cron: "0 0 29 2 *"},
 		{Every: time.Hour, Origin: now, TimeZone: "Europe/Berlin"},
 		{At: "2026-03-08T02:30:00", TimeZone: "America/New_York"},
+		{RRule: "FREQ=MONTHLY;BYDAY=-1FR", TimeZone: "Europe/Berlin"},
+		{Cron: "0 9 * * *", Calendar: business(t, "DE")},
+		{RRule: "FREQ=DAILY", Calendar: business(t, "DE"), OnNonBusinessDay: calendar.Skip},
 	} {
 		s := compile(t, spec)
 		if n := testing.AllocsPerRun(100, func() { s.Next(now); s.Previous(now) }); n != 0 {
@@ -128,5 +151,18 @@ func BenchmarkRefuseZone(b *testing.B) {
 		if _, _, err := schedule.ResolveZone("europe/berlim"); err == nil {
 			b.Fatal("accepted")
 		}
+	}
+}
+
+// BenchmarkCount counts what a minutely schedule missed in five years.
+func BenchmarkCount(b *testing.B) {
+	for name, c := range map[string]*calendar.Calendar{"plain": nil, "businessDays": business(b, "DE")} {
+		b.Run(name, func(b *testing.B) {
+			s := compile(b, schedule.Spec{Cron: "* * * * *", TimeZone: "America/New_York", Calendar: c})
+			from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			for b.Loop() {
+				s.Count(from, from.AddDate(5, 0, 0))
+			}
+		})
 	}
 }

@@ -48,7 +48,9 @@ func (r *rolled) eachSource(d calendar.Date, close wall, visit func(source calen
 
 // next implements walls.
 func (r *rolled) next(from wall) (wall, bool) {
-	from = max(from, minWall)
+	if from = max(from, minWall); from > maxWall {
+		return 0, false
+	}
 	for d := dateOf(from); d <= lastDate; {
 		if w, ok := r.nextOn(d, max(0, from-midnightOf(d))); ok {
 			return w, true
@@ -96,7 +98,9 @@ func (r *rolled) dateAfter(d calendar.Date) (calendar.Date, bool) {
 
 // previous implements walls.
 func (r *rolled) previous(upTo wall) (wall, bool) {
-	upTo = min(upTo, maxWall)
+	if upTo = min(upTo, maxWall); upTo < minWall {
+		return 0, false
+	}
 	for d := dateOf(upTo); midnightOf(d) >= minWall; {
 		if w, ok := r.previousOn(d, min(wallDay-1, upTo-midnightOf(d))); ok {
 			return w, true
