@@ -19,13 +19,14 @@ TIMEOUT ?= 20m
 ##@ Write
 
 .PHONY: generate
-generate: ## Write deepcopy, CRDs, RBAC and the chart's copies of them
+generate: ## Write deepcopy, CRDs, RBAC, the chart's copies of them and the reference pages
 	$(TOOLS)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=manager-role,headerFile= paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	rm -rf $(CHART)/files && mkdir -p $(CHART)/files/crds $(CHART)/files/rbac
 	cp config/crd/bases/*.yaml $(CHART)/files/crds/
 	cp $$(ls config/rbac/*.yaml | grep -v -e kustomization -e service_account) $(CHART)/files/rbac/
+	go run ./hack/docs
 
 .PHONY: fmt
 fmt: ## Format all Go files
