@@ -32,14 +32,14 @@ func (r *rolled) toSource() calendar.Date {
 
 // eachSource calls visit for each day whose wall times can fall on day d, with the time of day from which on they do.
 // They do up to the close of d itself.
-func (r *rolled) eachSource(d calendar.Date, close wall, visit func(source calendar.Date, from wall)) {
+func (r *rolled) eachSource(d calendar.Date, closes wall, visit func(source calendar.Date, from wall)) {
 	visit(d, 0)
 	if r.policy == calendar.Skip {
 		return
 	}
 	from, step := wall(0), r.toSource()
 	for source := d + step; ; source += step {
-		if from = max(from, r.closes(source)); from >= close {
+		if from = max(from, r.closes(source)); from >= closes {
 			return
 		}
 		visit(source, from)
