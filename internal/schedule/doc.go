@@ -1,9 +1,14 @@
-// Package schedule turns a schedule into its occurrences: cron expressions, single times and intervals, in any zone of
-// the IANA time zone database, across every change of the clocks.
+// Package schedule turns a schedule into its occurrences: cron expressions, recurrence rules, single times, intervals and
+// dates of recipients, in any zone of the IANA time zone database, across every change of the clocks.
 //
-// One rule holds for all of them: expand in wall time, then map each wall time to an instant by policy. What names wall
-// times (cron, a local at) implements walls and knows no zone; the resolver alone knows zones. The policies are
-// GapPolicy for local times that do not exist and OverlapPolicy for those that occur twice.
+// One rule holds for all of them: expand in wall time, let the calendar move what is on no business day, then map each
+// wall time to an instant by policy. What names wall times (cron, package rrule, a local at, an anchor) implements walls
+// and knows no zone; rolled is a series of walls by a calendar; the resolver alone knows zones. The policies are
+// calendar.Policy for days that are no business days, GapPolicy for local times that do not exist and OverlapPolicy for
+// those that occur twice.
+//
+// A Schedule is asked by Next, Previous, Between and Count, which agree with each other. In gives the same schedule in
+// another zone, and ForRecipient that of one recipient's date; for both, In comes first.
 //
 // What holds always: occurrences are strictly increasing; those that land on one instant are one; none is earlier than
 // its nominal local time; Due is in UTC and in whole seconds, from year 1 to 9999.
