@@ -5,6 +5,7 @@
 //	docs/<kind>.md      its tables of fields, from the same CRDs
 //	docs/operations.md  its tables of flags, from cmd/
 //
+// It also lets links to tests follow a test that has moved to another file.
 // A page that is written by hand says where a table goes by two lines:
 //
 //	<!-- generated: fields ReminderSchedule spec -->
@@ -92,14 +93,16 @@ func render(root string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read a page: %w", err)
 		}
-		if pages[name] != nil || !strings.Contains(string(text), opening) {
+		if pages[name] != nil {
 			continue
 		}
 		filled, err := s.fill(string(text))
 		if err != nil {
 			return nil, fmt.Errorf("fill %s: %w", name, err)
 		}
-		pages[name] = []byte(filled)
+		if filled = relink(filepath.Dir(path), filled); filled != string(text) || strings.Contains(filled, opening) {
+			pages[name] = []byte(filled)
+		}
 	}
 	return pages, nil
 }

@@ -138,7 +138,7 @@ An event of an object has the reason of the change of its condition Ready. Two c
 | reason | on | meaning |
 |---|---|---|
 | ` + "`OccurrencesMissed`" + ` | ReminderSchedule | Occurrences fell due while nothing was planned. The message says whether the latest of them is taken up; the others are not recorded in the ledger. |
-| ` + "`BrokerUnavailable`" + ` | ReminderSchedule, ReminderChannel | The object was deleted although NATS had been away for two minutes, so that what it left in NATS is not cleaned up yet. |
+| ` + "`BrokerUnavailable`" + ` | ReminderSchedule, ReminderChannel | The object was deleted although NATS had been away for longer than the flag --cleanup-patience allows, so that what it left in NATS is not cleaned up yet. |
 `
 
 func (s *source) reasonsPage() string {
