@@ -339,12 +339,16 @@ func TestAReminderPastItsDeadlineEndsWithADeadLetter(t *testing.T) {
 // letter waits until the dead letter of a record stands, or no longer does.
 func (b *bench) letter(r reminder.Record, want bool) {
 	b.Helper()
-	for limit := time.Now().Add(patience); ; {
+	look, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
+	defer look.Stop()
+	for {
 		stands, err := b.DeadLetters.Standing(b.Context(), reminder.DeadLetterOf(r))
 		if err == nil && stands == want {
 			return
 		}
-		if time.Now().After(limit) {
+		select {
+		case <-look.C:
+		case <-limit:
 			b.Fatalf("the dead letter of %s stands: %t, %v; want %t", r.Key, stands, err, want)
 		}
 	}

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -186,15 +187,11 @@ func (b *bench) now(key reminder.Key) reminder.Record {
 // empty waits until no job is left, waiting or in flight.
 func (b *bench) empty() {
 	b.Helper()
-	for limit := time.Now().Add(patience); ; {
-		left := brokertest.Messages(b.T, b.url, brokertest.JobsStream)
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(limit) {
-			b.Fatalf("%d jobs are left; log: %s", len(left), b.logged)
-		}
-	}
+	b.eventually("no job is left", func() bool {
+		backlog, err := b.Queue.Backlog(b.Context(), "shop", "mail")
+		b.must(err)
+		return backlog == broker.Backlog{} && len(brokertest.Messages(b.T, b.url, brokertest.JobsStream)) == 0
+	})
 }
 
 // letters are the dead letters, by reason.
@@ -369,14 +366,19 @@ func (h *heard) count(message string) int {
 // heard waits until the log has told of something a number of times.
 func (b *bench) heard(message string, times int) {
 	b.Helper()
-	for limit := time.Now().Add(patience); b.logged.count(message) < times; {
-		if time.Now().After(limit) {
-			b.Fatalf("%q was not logged %d times: %s", message, times, b.logged)
-		}
+	b.eventually(fmt.Sprintf("%q was logged %d times", message, times), func() bool { return b.logged.count(message) >= times })
+}
+
+// eventually looks again and again until it is true.
+func (b *bench) eventually(what string, is func() bool) {
+	b.Helper()
+	look, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
+	defer look.Stop()
+	for !is() {
 		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-b.Context().Done():
-			return
+		case <-look.C:
+		case <-limit:
+			b.Fatalf("never true: %s; log: %s", what, b.logged)
 		}
 	}
 }

@@ -63,15 +63,10 @@ func TestRow10ALateAcceptanceUpgradesAParkedReminder(t *testing.T) {
 // letter waits until the dead letter of a record stands, or no longer does.
 func (b *bench) letter(r reminder.Record, want bool) {
 	b.Helper()
-	for limit := time.Now().Add(patience); ; {
+	b.eventually(fmt.Sprintf("the dead letter of %s stands: %t", r.Key, want), func() bool {
 		stands, err := b.DeadLetters.Standing(b.Context(), reminder.DeadLetterOf(r))
-		if err == nil && stands == want {
-			return
-		}
-		if time.Now().After(limit) {
-			b.Fatalf("the dead letter of %s stands: %t, %v; want %t", r.Key, stands, err, want)
-		}
-	}
+		return err == nil && stands == want
+	})
 }
 
 func TestALateFailureOfALostClaimChangesNothing(t *testing.T) {
