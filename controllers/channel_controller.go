@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -42,14 +43,15 @@ const channelCheck = 30 * time.Second
 // consumer and a worker Deployment.
 type channelReconciler struct {
 	Options
-	status *condition.Writer
+	status    *condition.Writer
+	conflicts conflicts
 }
 
 // Reconcile makes one pass over a channel.
-func (r *channelReconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
+func (r *channelReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	obj := &v1alpha1.ReminderChannel{}
 	if err := r.Client.Get(ctx, req.NamespacedName, obj); err != nil {
-		r.status.Forget(req.NamespacedName)
+		r.forget(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !obj.DeletionTimestamp.IsZero() {
@@ -59,52 +61,100 @@ func (r *channelReconciler) Reconcile(ctx context.Context, req ctrl.Request) (re
 		return requeue(0, err)
 	}
 	before := obj.DeepCopy()
-	found, err := r.pass(ctx, obj)
-	if err != nil {
-		found = report{summary: condition.Waiting(failureReason(err), err.Error())}
+	var found report
+	err := guarded(ctx, func() (err error) {
+		found, err = r.pass(ctx, obj)
+		return err
+	})
+	if r.conflicts.passing(req.NamespacedName, err, r.Now()) {
+		return requeue(0, err) // not worth a word in status
 	}
-	obj.Status.ObservedGeneration = obj.Generation
-	condition.Summarise(&obj.Status.Conditions, obj.Generation, found.summary)
-	wait, statusErr := r.status.Write(ctx, obj, before, condition.Differs(before.Status, obj.Status))
+	if err != nil {
+		before.Status.DeepCopyInto(&obj.Status)
+		found = report{summary: failed(err)}
+	} else {
+		obj.Status.ObservedGeneration = obj.Generation
+	}
+	wait, statusErr := r.writeStatus(ctx, obj, before, found.summary)
+	rethrow(err)
 	return requeue(soonest(found.again, wait), err, statusErr)
 }
 
-// pass applies the channel: first what workers read, then the consumer, then
-// the workers themselves.
+func (r *channelReconciler) writeStatus(ctx context.Context, obj, before *v1alpha1.ReminderChannel, s condition.Summary) (time.Duration, error) {
+	condition.Summarise(&obj.Status.Conditions, obj.Generation, s)
+	changed := condition.Differs(before.Status, obj.Status)
+	wait, err := r.status.Write(ctx, obj, before, changed)
+	if err == nil && changed && wait == 0 {
+		r.transition(obj, before.Status.Conditions, s)
+	}
+	return wait, err
+}
+
+func (r *channelReconciler) forget(name types.NamespacedName) {
+	r.status.Forget(name)
+	r.conflicts.passing(name, nil, time.Time{})
+}
+
+// pass applies the channel and describes what has become of it.
 func (r *channelReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderChannel) (report, error) {
 	if fields := convert.UnsupportedChannel(obj); len(fields) > 0 {
-		return report{summary: condition.Stalled(v1alpha1.ReasonNotSupportedYet, "this version does not act on "+convert.Listed(fields)+"; remove it, and nothing is sent until then")}, nil
+		s := condition.Stalled(v1alpha1.ReasonNotSupportedYet, "this version does not act on "+convert.Listed(fields)+"; remove it, and until then the channel stays as its last supported spec had it")
+		return r.describeHeld(ctx, obj, s), nil
 	}
 	if err := r.Broker.Ready(); err != nil {
 		return report{}, err
 	}
-	if err := r.register(ctx, convert.Channel(obj)); err != nil {
-		return report{}, err
-	}
-	if err := r.Broker.Queue.EnsureConsumer(ctx, convert.Channel(obj)); err != nil {
-		return report{}, err
-	}
-	missing, err := r.mirrorSecret(ctx, obj)
+	missing, err := r.realize(ctx, obj)
 	if err != nil {
 		return report{}, err
 	}
+	found, err := r.describe(ctx, obj)
 	if missing != "" {
-		return report{summary: condition.Waiting(v1alpha1.ReasonSecretUnavailable, missing), again: r.StatusInterval}, nil
+		found = report{summary: condition.Waiting(v1alpha1.ReasonSecretUnavailable, missing), again: r.StatusInterval}
+	}
+	return found, err
+}
+
+// realize makes the channel so: first what workers read, then the consumer, then
+// the workers themselves. It answers what of the Secret is missing, in words.
+func (r *channelReconciler) realize(ctx context.Context, obj *v1alpha1.ReminderChannel) (missing string, err error) {
+	if err := r.register(ctx, obj); err != nil {
+		return "", err
+	}
+	if err := r.Broker.Queue.EnsureConsumer(ctx, convert.Channel(obj)); err != nil {
+		return "", in(errJobs, err)
+	}
+	if missing, err = r.mirrorSecret(ctx, obj); err != nil || missing != "" {
+		return missing, err
 	}
 	if err := r.applyObject(ctx, workerDeployment(obj, r.Namespace, r.Worker)); err != nil {
-		return report{}, err
+		return "", err
 	}
-	return r.describe(ctx, obj)
+	if convert.SecretName(obj) == "" && obj.Status.ObservedGeneration != obj.Generation {
+		return "", r.remove(ctx, obj, &corev1.Secret{}) // of an earlier spec
+	}
+	return "", nil
 }
 
 // register writes the channel's entry unless a newer one is there.
-func (r *channelReconciler) register(ctx context.Context, want reminder.Channel) error {
+func (r *channelReconciler) register(ctx context.Context, obj *v1alpha1.ReminderChannel) error {
+	want := convert.Channel(obj)
 	have, revision, err := r.Broker.Registry.Channel(ctx, want.Namespace, want.Name)
-	if err != nil && !errors.Is(err, reminder.ErrNotFound) {
+	if errors.Is(err, reminder.ErrNotFound) {
+		have, revision = reminder.Channel{}, 0
+	} else if err != nil {
 		return err
 	}
-	if have.UID == want.UID && have.Generation > want.Generation || have.UID != want.UID && have.CreateTime.After(want.CreateTime) {
-		return fmt.Errorf("registry has a newer spec of channel %s: %w", want.Name, reminder.ErrConflict)
+	stale := have.UID == want.UID && have.Generation > want.Generation
+	if have.UID != "" && have.UID != want.UID {
+		mine, err := r.isLive(ctx, obj)
+		if err != nil {
+			return err
+		}
+		stale = !mine
+	}
+	if stale {
+		return fmt.Errorf("there is a newer spec of channel %s than the cache has: %w", want.Name, reminder.ErrConflict)
 	}
 	if sameEntry(have, want) {
 		return nil
@@ -151,7 +201,7 @@ func (r *channelReconciler) applyObject(ctx context.Context, obj client.Object) 
 func (r *channelReconciler) describe(ctx context.Context, obj *v1alpha1.ReminderChannel) (report, error) {
 	backlog, err := r.Broker.Queue.Backlog(ctx, obj.Namespace, obj.Name)
 	if err != nil {
-		return report{}, err
+		return report{}, in(errJobs, err)
 	}
 	live, err := r.Broker.Registry.Workers(ctx, obj.Namespace, obj.Name)
 	if err != nil {
@@ -167,6 +217,15 @@ func (r *channelReconciler) describe(ctx context.Context, obj *v1alpha1.Reminder
 		again = r.StatusInterval
 	}
 	return report{summary: condition.Ready(v1alpha1.ReasonAvailable, "registered; its consumer and its worker Deployment are in place"), again: again}, nil
+}
+
+// describeHeld describes a channel whose spec is not acted on, as far as the broker
+// answers. The workers of its last supported spec may go on.
+func (r *channelReconciler) describeHeld(ctx context.Context, obj *v1alpha1.ReminderChannel, s condition.Summary) report {
+	if _, err := r.describe(ctx, obj); err != nil {
+		describeWorkers(&obj.Status, obj.Generation)
+	}
+	return report{summary: s, again: channelCheck}
 }
 
 func describeWorkers(s *v1alpha1.ReminderChannelStatus, generation int64) {
@@ -188,29 +247,38 @@ func (r *channelReconciler) finalize(ctx context.Context, obj *v1alpha1.Reminder
 	if !controllerutil.ContainsFinalizer(obj, Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	err := r.cleanUp(ctx, obj)
-	if err != nil && (!errors.Is(err, reminder.ErrUnavailable) || r.Now().Sub(obj.DeletionTimestamp.Time) < cleanupPatience) {
+	left := "its consumer in NATS and its Deployment " + workerName(obj.Namespace, obj.Name) + " may be left"
+	if err := r.cleanUp(ctx, obj); err != nil && !r.letGo(ctx, obj, err, left) {
 		return requeue(0, err)
 	}
-	if err != nil {
-		r.Events.Eventf(obj, nil, corev1.EventTypeWarning, v1alpha1.ReasonBrokerUnavailable, "Delete",
-			"Deleted without removing the consumer %s in NATS, which has been away for %s", obj.Name, cleanupPatience)
+	if err := removeFinalizer(ctx, r.Client, obj); err != nil {
+		return requeue(0, err)
 	}
-	return requeue(0, removeFinalizer(ctx, r.Client, obj))
+	r.forget(client.ObjectKeyFromObject(obj))
+	return ctrl.Result{}, nil
 }
 
 func (r *channelReconciler) cleanUp(ctx context.Context, obj *v1alpha1.ReminderChannel) error {
-	made := metav1.ObjectMeta{Namespace: r.Namespace, Name: workerName(obj.Namespace, obj.Name)}
-	for _, object := range []client.Object{&appsv1.Deployment{ObjectMeta: made}, &corev1.Secret{ObjectMeta: made}} {
-		if err := r.Client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete %T %s: %w", object, made.Name, err)
+	for _, object := range []client.Object{&appsv1.Deployment{}, &corev1.Secret{}} {
+		if err := r.remove(ctx, obj, object); err != nil {
+			return err
 		}
 	}
 	if err := r.Broker.Ready(); err != nil {
 		return err
 	}
 	if err := r.Broker.Queue.RemoveConsumer(ctx, obj.Namespace, obj.Name); err != nil {
-		return err
+		return in(errJobs, err)
 	}
 	return r.Broker.Registry.ForgetChannel(ctx, obj.Namespace, obj.Name)
+}
+
+// remove deletes what was made for a channel in the operator's namespace.
+func (r *channelReconciler) remove(ctx context.Context, obj *v1alpha1.ReminderChannel, made client.Object) error {
+	made.SetNamespace(r.Namespace)
+	made.SetName(workerName(obj.Namespace, obj.Name))
+	if err := r.Client.Delete(ctx, made); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %T %s: %w", made, made.GetName(), err)
+	}
+	return nil
 }

@@ -3,7 +3,7 @@ package controllers
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strconv"
+	"math"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/channel"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
 )
 
@@ -48,14 +49,15 @@ type WorkerTemplate struct {
 }
 
 // workerName is the name of a channel's Deployment and of its Secret's copy:
-// readable in front, unique by the hash behind.
-func workerName(namespace, channel string) string {
-	sum := sha256.Sum256([]byte(namespace + "/" + channel))
-	head := namespace + "-" + channel
-	if len(head) > 40 {
-		head = head[:40]
+// readable in front, unique by the hash behind, which is long enough that no
+// tenant finds a channel name with another tenant's hash.
+func workerName(namespace, name string) string {
+	sum := sha256.Sum256([]byte(namespace + "/" + name))
+	head := namespace + "-" + name
+	if len(head) > 30 {
+		head = head[:30]
 	}
-	return dns1123(head) + "-" + hex.EncodeToString(sum[:5])
+	return dns1123(head) + "-" + hex.EncodeToString(sum[:10])
 }
 
 // dns1123 replaces dots, which a name in a pod's host name may not have.
@@ -96,7 +98,7 @@ func workerPod(obj *v1alpha1.ReminderChannel, t WorkerTemplate) corev1.PodSpec {
 		ServiceAccountName:            t.ServiceAccount,
 		AutomountServiceAccountToken:  new(false),
 		EnableServiceLinks:            new(false),
-		TerminationGracePeriodSeconds: new(int64((graceOf(obj) + 5*time.Second).Seconds())),
+		TerminationGracePeriodSeconds: new(int64(math.Ceil((graceOf(obj) + 5*time.Second).Seconds()))),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), FSGroup: new(int64(65532)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
@@ -129,7 +131,7 @@ func workerArgs(obj *v1alpha1.ReminderChannel, t WorkerTemplate) []string {
 		"--channel=" + obj.Name,
 		"--nats-url=" + t.NATSURL,
 		"--retention=" + t.Retention.String(),
-		"--grace=" + strconv.Itoa(int(graceOf(obj).Seconds())) + "s",
+		"--grace=" + graceOf(obj).String(),
 	}
 	if t.CredentialsSecret != "" {
 		args = append(args, "--nats-credentials="+credentialsDir+"/nats.creds")
@@ -165,12 +167,18 @@ func workerVolumes(obj *v1alpha1.ReminderChannel, t WorkerTemplate) ([]corev1.Vo
 }
 
 // secretCopy is the channel's Secret in the operator's namespace, where its
-// workers can mount it.
+// workers can mount it: of its keys those that they read.
 func secretCopy(obj *v1alpha1.ReminderChannel, operatorNamespace string, original *corev1.Secret) *corev1.Secret {
+	data := map[string][]byte{}
+	for _, key := range []string{channel.KeyFile, channel.PreviousKeyFile} {
+		if value, ok := original.Data[key]; ok {
+			data[key] = value
+		}
+	}
 	return &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{Name: workerName(obj.Namespace, obj.Name), Namespace: operatorNamespace, Labels: workerLabels(obj)},
 		Type:       corev1.SecretTypeOpaque,
-		Data:       original.Data,
+		Data:       data,
 	}
 }

@@ -2,48 +2,19 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
-	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/condition"
 )
-
-// requeue turns the errors of a pass into a wait: conflicts and an absent broker
-// pass by themselves, the unexpected is an error with backoff.
-func requeue(again time.Duration, errs ...error) (ctrl.Result, error) {
-	err := errors.Join(errs...)
-	switch {
-	case err == nil:
-		return ctrl.Result{RequeueAfter: again}, nil
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err), errors.Is(err, reminder.ErrConflict):
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	case errors.Is(err, reminder.ErrUnavailable), errors.Is(err, reminder.ErrLost), errors.Is(err, reminder.ErrFull):
-		return ctrl.Result{RequeueAfter: 2 * time.Second}, nil
-	}
-	return ctrl.Result{}, err
-}
-
-// failureReason is the condition reason of a failed pass.
-func failureReason(err error) string {
-	switch {
-	case errors.Is(err, reminder.ErrConflict):
-		return v1alpha1.ReasonContended
-	case errors.Is(err, reminder.ErrFull):
-		return v1alpha1.ReasonLedgerFull
-	case errors.Is(err, reminder.ErrLost):
-		return v1alpha1.ReasonLedgerLost
-	case errors.Is(err, reminder.ErrUnavailable):
-		return v1alpha1.ReasonBrokerUnavailable
-	}
-	return v1alpha1.ReasonFailed
-}
 
 func addFinalizer(ctx context.Context, c client.Client, obj client.Object) error {
 	before := obj.DeepCopyObject().(client.Object)
@@ -64,4 +35,79 @@ func removeFinalizer(ctx context.Context, c client.Client, obj client.Object) er
 		return fmt.Errorf("remove finalizer from %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
 	return nil
+}
+
+// live reads the metadata of an object past the cache; nil when there is none of
+// that name.
+func (o Options) live(ctx context.Context, obj client.Object) (*metav1.PartialObjectMetadata, error) {
+	kind, err := o.Client.GroupVersionKindFor(obj)
+	if err != nil {
+		return nil, fmt.Errorf("find the kind of %T: %w", obj, err)
+	}
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(kind)
+	name := client.ObjectKeyFromObject(obj)
+	if err := o.Reader.Get(ctx, name, found); apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read %s %s past the cache: %w", kind.Kind, name, err)
+	}
+	return found, nil
+}
+
+// isLive tells whether an object that the cache shows is the one that the API
+// server has under its name. Times of creation cannot tell: they are whole
+// seconds, and of several API servers' clocks.
+func (o Options) isLive(ctx context.Context, obj client.Object) (bool, error) {
+	now, err := o.live(ctx, obj)
+	return now != nil && now.UID == obj.GetUID(), err
+}
+
+// lastEdit is when somebody last changed an object otherwise than by its status,
+// in whole seconds; zero when that is not known. A label counts too, so that the
+// spec was changed then or before.
+func lastEdit(obj *metav1.PartialObjectMetadata) time.Time {
+	var last time.Time
+	for _, entry := range obj.ManagedFields {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.UTC()
+		}
+	}
+	return last
+}
+
+// letGo tells whether a deletion has waited long enough for a cleanup that fails
+// again and again; then it says what is left. A process that has just started
+// waits as long as any other.
+func (o Options) letGo(ctx context.Context, obj client.Object, cause error, left string) bool {
+	since := later(obj.GetDeletionTimestamp().Time, o.started)
+	if o.Now().Sub(since) < o.CleanupPatience {
+		return false
+	}
+	// The event is refused where the namespace is being deleted; so it is logged too.
+	o.Events.Eventf(obj, nil, corev1.EventTypeWarning, failureReason(cause), "Delete", "Deleted although cleaning up has failed for %s; %s", o.CleanupPatience, left)
+	ctrl.LoggerFrom(ctx).Error(cause, "Deleted an object without cleaning up", "left", left)
+	return true
+}
+
+// transition tells people about a change of Ready that they can act on.
+func (o Options) transition(obj client.Object, was []metav1.Condition, s condition.Summary) {
+	if before := readyReason(was); before == s.Reason() || before == "" && s.IsReady() {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if !s.IsReady() {
+		kind = corev1.EventTypeWarning
+	}
+	o.Events.Eventf(obj, nil, kind, s.Reason(), "Reconcile", "%s", s.Message())
+}
+
+// readyReason is the reason of the condition Ready; empty when it is missing.
+func readyReason(conditions []metav1.Condition) string {
+	for _, c := range conditions {
+		if c.Type == v1alpha1.ReadyCondition {
+			return c.Reason
+		}
+	}
+	return ""
 }

@@ -32,11 +32,17 @@ type Options struct {
 	LookAhead time.Duration
 	// StatusInterval is the shortest time between two status writes of one object.
 	StatusInterval time.Duration
+	// CleanupPatience is how long the deletion of an object waits for a cleanup that
+	// fails, such as while the broker is away, before it lets go.
+	CleanupPatience time.Duration
 	// Worker is how worker Deployments are made.
 	Worker WorkerTemplate
 	// Changed announces schedules whose counters have changed.
 	Changed <-chan event.TypedGenericEvent[types.NamespacedName]
 	Now     func() time.Time
+
+	// started is when this process began; the zero time is long ago.
+	started time.Time
 }
 
 // report is what a pass has found out about an object.

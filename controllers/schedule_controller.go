@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,14 +27,15 @@ import (
 // scheduleReconciler turns ReminderSchedules into planned reminders.
 type scheduleReconciler struct {
 	Options
-	status *condition.Writer
+	status    *condition.Writer
+	conflicts conflicts
 
 	mu   sync.Mutex
 	done map[types.NamespacedName]progress
 }
 
 // Reconcile makes one pass over a schedule.
-func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
+func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	obj := &v1alpha1.ReminderSchedule{}
 	if err := r.Client.Get(ctx, req.NamespacedName, obj); err != nil {
 		r.forget(req.NamespacedName)
@@ -48,11 +48,22 @@ func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (r
 		return requeue(0, err)
 	}
 	before := obj.DeepCopy()
-	found, err := r.pass(ctx, obj)
-	if err != nil {
-		found = report{summary: condition.Waiting(failureReason(err), err.Error())}
+	var found report
+	err := guarded(ctx, func() (err error) {
+		found, err = r.pass(ctx, obj)
+		return err
+	})
+	if r.conflicts.passing(req.NamespacedName, err, r.Now()) {
+		return requeue(0, err) // not worth a word in status
 	}
-	wait, statusErr := r.writeStatus(ctx, obj, before, found)
+	if err != nil {
+		before.Status.DeepCopyInto(&obj.Status)
+		found = report{summary: failed(err)}
+	} else {
+		obj.Status.ObservedGeneration = obj.Generation
+	}
+	wait, statusErr := r.writeStatus(ctx, obj, before, found.summary)
+	rethrow(err)
 	return requeue(soonest(found.again, wait), err, statusErr)
 }
 
@@ -64,70 +75,81 @@ func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSch
 		return report{}, err
 	}
 	if s := objections(obj, channel); s != nil {
-		return report{summary: *s}, nil
+		return r.hold(ctx, obj, *s)
 	}
 	compiled, err := convert.Schedule(obj)
 	if err != nil {
-		return invalid(err), nil
+		return r.hold(ctx, obj, invalid(err))
 	}
 	if err := r.Broker.Ready(); err != nil {
 		return report{}, err
 	}
-	plan, err := r.plan(ctx, obj, compiled)
+	input, err := r.gather(ctx, obj, compiled)
 	if err != nil {
 		return report{}, err
 	}
-	if err := r.apply(ctx, obj, plan); err != nil {
+	plan := planSchedule(input)
+	open, err := r.apply(ctx, obj, plan)
+	if err != nil {
 		return report{}, err
 	}
 	r.announce(obj, plan)
-	return r.describe(ctx, obj, compiled, channel, plan)
+	return r.describe(ctx, obj, compiled, channel, plan, open)
 }
 
-func (r *scheduleReconciler) plan(ctx context.Context, obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule) (schedulePlan, error) {
-	entry, _, err := r.Broker.Registry.Schedule(ctx, obj.Namespace, obj.Name)
-	if err != nil && !errors.Is(err, reminder.ErrNotFound) {
-		return schedulePlan{}, err
+// gather reads what a plan is made from.
+func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule) (scheduleInput, error) {
+	entry, revision, err := r.registered(ctx, obj)
+	if err != nil {
+		return scheduleInput{}, err
 	}
-	if stale(entry, obj) {
-		return schedulePlan{}, fmt.Errorf("registry has a newer spec of %s: %w", obj.Name, reminder.ErrConflict)
+	input := scheduleInput{
+		object: obj, compiled: compiled, entry: entry, revision: revision, done: r.progressOf(obj),
+		stream: r.Broker.Incarnation(), lookAhead: r.LookAhead, now: r.Now().UTC(),
 	}
-	return planSchedule(scheduleInput{
-		object: obj, compiled: compiled, entry: entry, done: r.progressOf(obj), stream: r.Broker.Incarnation(),
-		lookAhead: r.LookAhead, now: r.Now().UTC(),
-	}), nil
+	stale := behind(entry, obj)
+	if !stale && inQuestion(entry, obj) {
+		live, err := r.live(ctx, obj)
+		if err != nil {
+			return scheduleInput{}, err
+		}
+		stale = live == nil || live.UID != obj.UID || live.Generation != obj.Generation
+		if !stale {
+			input.edited = lastEdit(live)
+		}
+	}
+	if stale {
+		return scheduleInput{}, fmt.Errorf("there is a newer spec of %s than the cache has: %w", obj.Name, reminder.ErrConflict)
+	}
+	return input, nil
 }
 
-func invalid(err error) report {
-	reason := v1alpha1.ReasonInvalidSpec
+// registered reads the registry's entry and its revision; zero values when there
+// is none.
+func (r *scheduleReconciler) registered(ctx context.Context, obj *v1alpha1.ReminderSchedule) (reminder.Schedule, uint64, error) {
+	entry, revision, err := r.Broker.Registry.Schedule(ctx, obj.Namespace, obj.Name)
+	if errors.Is(err, reminder.ErrNotFound) {
+		return reminder.Schedule{}, 0, nil
+	}
+	return entry, revision, err
+}
+
+func invalid(err error) condition.Summary {
 	if errors.Is(err, convert.ErrNeverOccurs) {
-		reason = v1alpha1.ReasonNeverOccurs
+		return condition.Stalled(v1alpha1.ReasonNeverOccurs, err.Error())
 	}
-	return report{summary: condition.Stalled(reason, err.Error())}
+	return condition.Stalled(v1alpha1.ReasonInvalidSpec, err.Error())
 }
 
-func (r *scheduleReconciler) writeStatus(ctx context.Context, obj, before *v1alpha1.ReminderSchedule, found report) (time.Duration, error) {
-	obj.Status.ObservedGeneration = obj.Generation
-	condition.Summarise(&obj.Status.Conditions, obj.Generation, found.summary)
+func (r *scheduleReconciler) writeStatus(ctx context.Context, obj, before *v1alpha1.ReminderSchedule, s condition.Summary) (time.Duration, error) {
+	condition.Summarise(&obj.Status.Conditions, obj.Generation, s)
 	changed := condition.Differs(before.Status, obj.Status)
 	wait, err := r.status.Write(ctx, obj, before, changed)
 	if err == nil && changed && wait == 0 {
 		failpoint.Hit(failpoint.C5Status)
-		r.transition(obj, before, found.summary)
+		r.transition(obj, before.Status.Conditions, s)
 	}
 	return wait, err
-}
-
-// transition tells people about a change of Ready that they can act on.
-func (r *scheduleReconciler) transition(obj, before *v1alpha1.ReminderSchedule, s condition.Summary) {
-	if was := readyReason(before.Status.Conditions); was == s.Reason() || was == "" && s.IsReady() {
-		return
-	}
-	kind := corev1.EventTypeNormal
-	if !s.IsReady() {
-		kind = corev1.EventTypeWarning
-	}
-	r.Events.Eventf(obj, nil, kind, s.Reason(), "Reconcile", "%s", s.Message())
 }
 
 func (r *scheduleReconciler) progressOf(obj *v1alpha1.ReminderSchedule) progress {
@@ -147,4 +169,5 @@ func (r *scheduleReconciler) forget(name types.NamespacedName) {
 	delete(r.done, name)
 	r.mu.Unlock()
 	r.status.Forget(name)
+	r.conflicts.passing(name, nil, time.Time{})
 }

@@ -32,6 +32,8 @@ type scheduleInput struct {
 	object    *v1alpha1.ReminderSchedule
 	compiled  *schedule.Schedule
 	entry     reminder.Schedule // as registered; zero when it is not
+	revision  uint64            // of the entry; 0 when it is not registered
+	edited    time.Time         // when the object was last changed; zero when that is not known
 	done      progress
 	stream    time.Time // the jobs stream's incarnation now
 	lookAhead time.Duration
@@ -40,9 +42,11 @@ type scheduleInput struct {
 
 // schedulePlan is what a pass is to do, in the order of its fields.
 type schedulePlan struct {
-	// entry is what the registry must say; write tells whether it says so not yet.
-	entry reminder.Schedule
-	write bool
+	// entry is what the registry must say; write tells whether it says so not yet,
+	// and revision what it was found at.
+	entry    reminder.Schedule
+	write    bool
+	revision uint64
 	// withdraw: the messages of all reminders planned so far must go.
 	withdraw bool
 	// settle: records that the entry no longer covers must be cancelled.
@@ -71,16 +75,18 @@ type missed struct {
 
 // planSchedule decides what a pass does for a valid schedule.
 func planSchedule(in scheduleInput) schedulePlan {
-	p := schedulePlan{recipients: convert.Recipients(in.object), stream: in.stream}
+	p := schedulePlan{recipients: convert.Recipients(in.object), stream: in.stream, revision: in.revision}
 	p.entry, p.write, p.withdraw = registration(in, p.recipients)
-	current := in.done.uid == p.entry.UID && in.done.generation == p.entry.Generation && in.done.epoch == p.entry.Epoch && in.done.stream.Equal(in.stream)
+	known := in.done.uid == p.entry.UID && in.done.epoch == p.entry.Epoch && in.done.stream.Equal(in.stream)
+	current := known && in.done.generation == p.entry.Generation
+	// Status has observed a spec once a pass over it has succeeded.
 	p.settle = !current && (p.write || in.object.Status.ObservedGeneration != in.object.Generation)
 	p.reminders = func(func(delivery.Planned) bool) {}
 	if p.entry.Suspended {
 		p.through = in.now
 		return p
 	}
-	from := plannedFrom(in, p.entry, current)
+	from := plannedFrom(in, p.entry, known, current)
 	p.through = in.now.Add(in.lookAhead)
 	if from.After(p.through) {
 		p.through = from
@@ -95,22 +101,31 @@ func planSchedule(in scheduleInput) schedulePlan {
 // written, and whether messages of an earlier plan may be in the way.
 func registration(in scheduleInput, audience []reminder.Recipient) (entry reminder.Schedule, write, withdraw bool) {
 	have, want := in.entry, convert.Entry(in.object, audience)
-	want.Epoch, want.EditTime, want.ResumeTime = have.Epoch, have.EditTime, have.ResumeTime
+	want.Epoch, want.EditTime, want.ResumeTime, want.PlanGeneration = have.Epoch, have.EditTime, have.ResumeTime, have.PlanGeneration
 	known := have.Epoch != 0
 	if !known || have.Deleted || have.UID != want.UID || have.PlanHash != want.PlanHash {
 		// From the clock, so that it rises also when the registry was lost.
 		want.Epoch = max(have.Epoch+1, in.now.Unix())
-		want.EditTime, want.ResumeTime = time.Time{}, time.Time{}
+		want.EditTime, want.ResumeTime, want.PlanGeneration = time.Time{}, time.Time{}, want.Generation
 		if known && have.UID == want.UID && !have.Deleted {
-			want.EditTime = in.now
+			want.EditTime = later(changed(in), have.EditTime)
 		}
 		withdraw = known
 	}
-	if known && have.Suspended && !want.Suspended {
-		want.ResumeTime = in.now
+	if known && have.UID == want.UID && have.Suspended && !want.Suspended {
+		want.ResumeTime, want.PlanGeneration = later(changed(in), have.ResumeTime), want.Generation
 	}
 	withdraw = withdraw || want.Suspended && !have.Suspended
 	return want, !sameEntry(have, want), withdraw
+}
+
+// changed is when the spec became what it is, at the latest: an edit can be older
+// than the first pass that could register it.
+func changed(in scheduleInput) time.Time {
+	if in.edited.IsZero() {
+		return in.now
+	}
+	return earlier(in.edited, in.now)
 }
 
 // sameEntry compares registry entries as they are stored.
@@ -120,32 +135,49 @@ func sameEntry[E reminder.Entry](a, b E) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// stale tells whether a newer spec than ours is registered: our cache is behind,
-// or a second operator's is ahead.
-func stale(have reminder.Schedule, obj *v1alpha1.ReminderSchedule) bool {
-	if have.UID == string(obj.UID) {
-		return have.Generation > obj.Generation || have.Deleted
+// behind tells whether the registry has a newer spec of the object than ours: our
+// cache is behind, or a second operator's is ahead.
+func behind(have reminder.Schedule, obj *v1alpha1.ReminderSchedule) bool {
+	return have.UID == string(obj.UID) && (have.Generation > obj.Generation || have.Deleted)
+}
+
+// inQuestion tells whether the cache alone does not do for a plan: the name is
+// registered for another object, or it matters when the spec was edited.
+func inQuestion(have reminder.Schedule, obj *v1alpha1.ReminderSchedule) bool {
+	if have.Epoch == 0 {
+		return false
 	}
-	return have.CreateTime.After(obj.CreationTimestamp.Time)
+	want := convert.Entry(obj, nil)
+	return have.UID != want.UID || have.PlanHash != want.PlanHash || have.Suspended && !want.Suspended
 }
 
 // plannedFrom is where planning starts: behind what this process has planned, or
-// else behind the cursor in status. The cursor is believed for the past only: a
-// record that was lost, or a cursor edited by hand, then heals. Nothing before
-// the creation, the last edit of the time fields or the last resume is missed.
-func plannedFrom(in scheduleInput, entry reminder.Schedule, current bool) time.Time {
+// else behind the cursor in status. Unless this process has planned this very spec,
+// that is believed for the past only: what is new in the spec, a record that was
+// lost, or a cursor edited by hand then heals. Nothing before the creation, the
+// last edit of the time fields or the last resume is missed.
+func plannedFrom(in scheduleInput, entry reminder.Schedule, known, current bool) time.Time {
 	if current && !in.done.through.IsZero() {
 		return in.done.through
 	}
 	from := entry.CreateTime
 	if in.object.Spec.Schedule.At != "" && in.object.Generation == 1 {
-		from = from.Add(-convert.CatchUpWindow(in.object)) // a one-off may be created a little late
+		from = time.Time{} // a one-off may be created late; how late, the catch-up window says
 	}
-	if cursor := in.object.Status.PlannedThroughTime; cursor != nil && cursor.After(from) {
-		from = cursor.UTC()
+	if known {
+		from = later(from, in.done.through)
 	}
-	from = earlier(from, in.now)
+	from = earlier(later(from, cursorOf(in.object, entry)), in.now)
 	return later(later(from, entry.EditTime), entry.ResumeTime)
+}
+
+// cursorOf is the cursor in status; zero when it speaks of another plan than the
+// entry's.
+func cursorOf(obj *v1alpha1.ReminderSchedule, entry reminder.Schedule) time.Time {
+	if obj.Status.PlannedThroughTime == nil || obj.Status.ObservedGeneration < entry.PlanGeneration {
+		return time.Time{}
+	}
+	return obj.Status.PlannedThroughTime.UTC()
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -222,9 +254,12 @@ func wake(in scheduleInput, through time.Time) time.Time {
 }
 
 // outdated tells why a record is no longer covered by the registered entry and
-// its audience; empty when it is.
+// its audience; empty when it is, when it has ended, and when a newer plan than the
+// entry's made it.
 func outdated(r reminder.Record, entry reminder.Schedule, active map[string]bool) reminder.Reason {
 	switch {
+	case r.State.Terminal(), r.Epoch > entry.Epoch:
+		return ""
 	case entry.Deleted:
 		return reminder.ScheduleDeleted
 	case entry.Suspended:

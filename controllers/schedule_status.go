@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,39 +21,62 @@ import (
 // maxUpcoming is how many due times status shows ahead.
 const maxUpcoming = 5
 
-// describe reads the counters and writes everything but Ready into status.
-func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, channel *v1alpha1.ReminderChannel, p schedulePlan) (report, error) {
+// describe reads the counters and writes everything but Ready into status. Open is
+// how many reminders of this pass have no outcome yet: the counters lag behind.
+func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, channel *v1alpha1.ReminderChannel, p schedulePlan, open int64) (report, error) {
 	totals, _, err := r.Broker.Tally.Totals(ctx, obj.Namespace, obj.Name)
 	if err != nil {
 		return report{}, err
 	}
 	now := r.Now().UTC()
-	describeTimes(obj, compiled, p, now)
-	describeCounts(&obj.Status, totals, now)
-	describeDeadLetters(&obj.Status, totals, obj.Generation)
-	again := soonest(until(p.wake, now), nextChange(obj, totals, now, r.StatusInterval))
-	return report{summary: summarise(obj, channel, totals), again: again}, nil
+	describeTimes(obj, compiled, p, totals, now)
+	describeTotals(obj, totals, now)
+	open = max(open, totals.Pending())
+	again := soonest(until(p.wake, now), nextChange(obj, open, now, r.StatusInterval))
+	return report{summary: summarise(obj, channel, compiled.Warnings(), open), again: again}, nil
+}
+
+// describeHeld writes into status what is true of a schedule that is not planned as
+// it is written.
+func (r *scheduleReconciler) describeHeld(ctx context.Context, obj *v1alpha1.ReminderSchedule, entry reminder.Schedule, s condition.Summary) (report, error) {
+	totals, _, err := r.Broker.Tally.Totals(ctx, obj.Namespace, obj.Name)
+	if err != nil {
+		return report{}, err
+	}
+	now := r.Now().UTC()
+	describeTotals(obj, totals, now)
+	status := &obj.Status
+	status.Upcoming, status.NextDueTime = nil, nil
+	if status.PlannedThroughTime != nil && status.PlannedThroughTime.After(now) {
+		status.PlannedThroughTime = &metav1.Time{Time: now.Truncate(time.Second)}
+	}
+	found := report{summary: s}
+	if pending := totals.Pending(); pending > 0 {
+		found.again = r.StatusInterval
+		if entry.UID == string(obj.UID) && !entry.Suspended && !entry.Deleted {
+			found.summary = condition.Stalled(s.Reason(), fmt.Sprintf("%s; what generation %d has planned still goes out (%s)", s.Message(), entry.Generation, plural(pending, "reminder")))
+		}
+	}
+	return found, nil
 }
 
 // nextChange is when status changes by the passing of time alone.
-func nextChange(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, now time.Time, interval time.Duration) time.Duration {
+func nextChange(obj *v1alpha1.ReminderSchedule, open int64, now time.Time, interval time.Duration) time.Duration {
 	if obj.Status.NextDueTime != nil {
 		return max(until(obj.Status.NextDueTime.Time, now)+time.Second, interval)
 	}
-	if totals.Pending() > 0 {
+	if open > 0 {
 		return interval
 	}
 	return 0
 }
 
-func describeTimes(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, p schedulePlan, now time.Time) {
+func describeTimes(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, p schedulePlan, totals reminder.Totals, now time.Time) {
 	s := &obj.Status
 	s.TimeZone = compiled.Zone()
-	s.PlannedThroughTime = &metav1.Time{Time: p.through.Truncate(time.Second)}
-	s.Upcoming, s.NextDueTime, s.LastDueTime = nil, nil, nil
-	if last, ok := compiled.Previous(now); ok && last.Due.After(obj.CreationTimestamp.Time) {
-		s.LastDueTime = &metav1.Time{Time: last.Due}
-	}
+	s.PlannedThroughTime = moved(s.PlannedThroughTime, compiled, p.through)
+	s.LastDueTime = lastDue(s.LastDueTime, compiled, p.entry, totals, now)
+	s.Upcoming, s.NextDueTime = nil, nil
 	recipients := int64(0)
 	for _, r := range p.recipients {
 		if r.Active {
@@ -76,20 +100,64 @@ func describeTimes(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, 
 	}
 }
 
+// moved is the cursor after a plan. It stays where it is while no occurrence lies
+// between, so that a pass which plans nothing writes nothing.
+func moved(have *metav1.Time, compiled *schedule.Schedule, through time.Time) *metav1.Time {
+	if have != nil && !have.After(through) {
+		if next, ok := compiled.Next(have.Time); !ok || next.Due.After(through) {
+			return have
+		}
+	}
+	return &metav1.Time{Time: through.Truncate(time.Second)}
+}
+
+// lastDue is the due time of the last occurrence: by the spec, where it has been in
+// force since, else of the last reminder that has an outcome.
+func lastDue(have *metav1.Time, compiled *schedule.Schedule, entry reminder.Schedule, totals reminder.Totals, now time.Time) *metav1.Time {
+	var last time.Time
+	if have != nil && !have.After(now) {
+		last = have.UTC()
+	}
+	if at := totals.LastReleaseTime; !at.IsZero() && !at.After(now) {
+		last = at
+	}
+	since := later(later(entry.CreateTime, entry.EditTime), later(entry.ResumeTime, last))
+	if o, ok := compiled.Previous(now); ok && o.Due.After(since) && !entry.Suspended {
+		last = o.Due
+	}
+	if last.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: last}
+}
+
+// describeTotals writes what the ledger counts into status, and takes back what
+// this version does not write.
+func describeTotals(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, now time.Time) {
+	describeCounts(&obj.Status, totals, now)
+	describeDeadLetters(&obj.Status, totals, obj.Generation)
+	obj.Status.FinishTime, obj.Status.SLO = nil, nil
+}
+
+// describeCounts shows no count below zero, which the API would refuse together
+// with all else: after a loss of data the counters can be short of what they take
+// back.
 func describeCounts(s *v1alpha1.ReminderScheduleStatus, t reminder.Totals, now time.Time) {
 	s.Counts = &v1alpha1.ReminderCounts{
-		Due: t.Due(now), Sent: t.Sent, SentLate: t.SentLate, Retried: t.Retried, Suppressed: t.Suppressed,
-		Cancelled: t.Cancelled, Dead: t.Dead, Pending: t.Pending(), Republished: t.Republished,
+		Due: count(t.Due(now)), Sent: count(t.Sent), SentLate: count(t.SentLate), Retried: count(t.Retried), Suppressed: count(t.Suppressed),
+		Cancelled: count(t.Cancelled), Dead: count(t.Dead), Pending: count(t.Pending()), Republished: count(t.Republished),
 	}
 }
 
+func count(n int64) int64 { return max(n, 0) }
+
 func describeDeadLetters(s *v1alpha1.ReminderScheduleStatus, t reminder.Totals, generation int64) {
-	d := &v1alpha1.DeadLetterStatus{Open: t.Dead, Total: t.DeadTotal, Replayed: t.Replayed, Discarded: t.Discarded}
-	for reason, count := range t.ByReason {
-		d.ByReason = append(d.ByReason, v1alpha1.ReasonCount{Reason: string(reason), Count: count})
+	d := &v1alpha1.DeadLetterStatus{Open: count(t.Dead), Total: count(t.DeadTotal), Replayed: count(t.Replayed), Discarded: count(t.Discarded)}
+	for reason, n := range t.ByReason {
+		d.ByReason = append(d.ByReason, v1alpha1.ReasonCount{Reason: string(reason), Count: count(n)})
 	}
 	slices.SortFunc(d.ByReason, func(a, b v1alpha1.ReasonCount) int { return cmp.Compare(a.Reason, b.Reason) })
-	for _, letter := range t.Recent {
+	for _, letter := range slices.Backward(t.Recent) { // there the newest is last
 		d.Recent = append(d.Recent, v1alpha1.DeadLetterRecord{
 			Key: letter.Key.String(), Reason: string(letter.Reason), Attempts: int32(min(letter.Attempts, 1<<30)),
 			Time: metav1.Time{Time: letter.DeadTime.Truncate(time.Second)}, Diagnostic: letter.Diagnostic,
@@ -103,27 +171,23 @@ func describeDeadLetters(s *v1alpha1.ReminderScheduleStatus, t reminder.Totals, 
 	condition.Set(&s.Conditions, generation, v1alpha1.DeadLettersPresentCondition, metav1.ConditionFalse, v1alpha1.ReasonNoDeadLetters, "no dead letter is open")
 }
 
-// summarise says how a schedule is that has been planned.
-func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel, t reminder.Totals) condition.Summary {
-	name := obj.Spec.ChannelName
+// summarise says how a schedule is that has been planned. Open is how many of its
+// reminders have no outcome yet.
+func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel, warnings []string, open int64) condition.Summary {
+	name, counts := obj.Spec.ChannelName, obj.Status.Counts
 	switch {
+	case obj.Spec.Suspend:
+		return condition.Ready(v1alpha1.ReasonSuspended, "suspended; nothing is planned or sent")
+	case obj.Status.NextDueTime == nil && open == 0 && counts.Due+counts.Cancelled == 0:
+		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and none fell due that could still be taken up")
+	case obj.Status.NextDueTime == nil && open == 0:
+		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and every reminder has an outcome")
 	case channel == nil:
 		return condition.Waiting(v1alpha1.ReasonChannelNotFound, fmt.Sprintf("channel %s does not exist in this namespace; reminders are planned and wait for it up to their deadline", name))
 	case !meta.IsStatusConditionTrue(channel.Status.Conditions, v1alpha1.ReadyCondition):
-		return condition.Waiting(v1alpha1.ReasonChannelNotReady, fmt.Sprintf("channel %s is not ready: %s; reminders wait up to their deadline", name, readyReason(channel.Status.Conditions)))
-	case obj.Spec.Suspend:
-		return condition.Ready(v1alpha1.ReasonSuspended, "suspended; nothing is planned or sent")
-	case obj.Status.NextDueTime == nil && t.Pending() == 0:
-		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and every reminder has an outcome")
+		return condition.Waiting(v1alpha1.ReasonChannelNotReady, fmt.Sprintf("channel %s is not ready: %s; reminders that it cannot take wait up to their deadline", name, readyReason(channel.Status.Conditions)))
 	}
-	return condition.Ready(v1alpha1.ReasonPlanned, "planned")
-}
-
-func readyReason(conditions []metav1.Condition) string {
-	if c := meta.FindStatusCondition(conditions, v1alpha1.ReadyCondition); c != nil {
-		return c.Reason
-	}
-	return ""
+	return condition.Ready(v1alpha1.ReasonPlanned, strings.Join(append([]string{"planned"}, warnings...), "; "))
 }
 
 // announce tells people that occurrences were passed over.

@@ -29,6 +29,7 @@ const byChannel = "spec.channelName"
 
 // SetUp registers all controllers with a manager.
 func SetUp(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	o.started = o.Now()
 	for name, set := range map[string]func(context.Context, ctrl.Manager, Options) error{
 		"schedules": setUpSchedules, "channels": setUpChannels, "calendars": setUpCalendars, "replays": setUpReplays,
 	} {
@@ -50,7 +51,7 @@ func setUpSchedules(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.ReminderSchedule{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.ReminderSchedule{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, r.statusEdited()))).
 		Watches(&v1alpha1.ReminderChannel{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOf), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}, readyChanged())).
 		WatchesRawSource(source.TypedChannel(o.Changed, r.onChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrentSchedules}).
@@ -63,6 +64,17 @@ func (r *scheduleReconciler) onChanged() handler.TypedEventHandler[types.Namespa
 	return handler.TypedFuncs[types.NamespacedName, reconcile.Request]{
 		GenericFunc: func(_ context.Context, e event.TypedGenericEvent[types.NamespacedName], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			q.AddAfter(reconcile.Request{NamespacedName: e.Object}, r.status.Wait(e.Object))
+		},
+	}
+}
+
+// statusEdited passes changes of a status that are not our own, so that they heal;
+// our own must not queue a pass, or status would be written for ever.
+func (r *scheduleReconciler) statusEdited() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.ReminderSchedule), e.ObjectNew.(*v1alpha1.ReminderSchedule)
+			return condition.Differs(was.Status, is.Status) && !r.status.Ours(is)
 		},
 	}
 }

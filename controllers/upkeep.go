@@ -11,7 +11,6 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/broker"
-	"github.com/reminder-operator/reminder-operator/internal/condition"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
@@ -21,12 +20,18 @@ type Upkeep struct {
 	Options
 	// Announce queues a schedule for a new pass.
 	Announce func(namespace, name string)
-	Log      *slog.Logger
+	// OrphansEvery is the time between two looks for orphans; default 5 minutes.
+	OrphansEvery time.Duration
+	Log          *slog.Logger
+
+	// retired are the revisions of entries of deleted schedules of which nothing is
+	// left.
+	retired map[types.NamespacedName]uint64
 }
 
 const (
 	ensureEvery  = 5 * time.Second
-	orphansEvery = 10 * time.Minute
+	orphansEvery = 5 * time.Minute
 )
 
 // Ensure checks the streams until ctx ends, and makes those that are gone.
@@ -78,10 +83,15 @@ func (u *Upkeep) announceAll(ctx context.Context) {
 }
 
 // Orphans retires registry entries whose schedule is gone, until ctx ends: those
-// of objects that were let go while the broker was away.
+// of objects that were let go while the broker was away, or whose finalizer was
+// removed by hand; and those whose retirement was cut off.
 func (u *Upkeep) Orphans(ctx context.Context) error {
+	pause := u.OrphansEvery
+	if pause == 0 {
+		pause = orphansEvery
+	}
 	broker.Supervise(ctx, func(err error) { u.Log.Warn("Looking for orphans failed", "error", err) }, func(ctx context.Context) error {
-		tick := time.NewTicker(orphansEvery)
+		tick := time.NewTicker(pause)
 		defer tick.Stop()
 		for {
 			if err := u.retireOrphans(ctx); err != nil {
@@ -101,20 +111,51 @@ func (u *Upkeep) retireOrphans(ctx context.Context) error {
 	if err := u.Broker.Ready(); err != nil {
 		return err
 	}
-	r := &scheduleReconciler{Options: u.Options, status: &condition.Writer{Now: u.Now}, done: map[types.NamespacedName]progress{}}
-	return u.Broker.Registry.Schedules(ctx, func(s reminder.Schedule, revision uint64) error {
+	done := map[types.NamespacedName]uint64{}
+	err := u.Broker.Registry.Schedules(ctx, func(s reminder.Schedule, revision uint64) error {
+		name := types.NamespacedName{Namespace: s.Namespace, Name: s.Name}
+		if s.Deleted && u.retired[name] == revision {
+			done[name] = revision
+			return nil
+		}
+		orphan, err := u.orphan(ctx, s)
+		if err != nil || !orphan {
+			return err
+		}
+		if err := u.retire(ctx, s, revision); err != nil {
+			return ignoreConflict(err) // somebody is on it; the next look tells
+		}
 		if s.Deleted {
+			done[name] = revision
 			return nil
-		}
-		name := client.ObjectKey{Namespace: s.Namespace, Name: s.Name}
-		err := u.Reader.Get(ctx, name, &v1alpha1.ReminderSchedule{}) // past the cache: absence must be certain
-		if err == nil {
-			return nil
-		}
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("look for schedule %s: %w", name, err)
 		}
 		u.Log.Warn("Retired a schedule that is gone", "schedule", name.String())
-		return retire(ctx, r, s, revision)
+		return nil
 	})
+	if err == nil {
+		u.retired = done
+	}
+	return err
+}
+
+// orphan tells whether the object of an entry is gone for certain: another one of
+// its name may be there.
+func (u *Upkeep) orphan(ctx context.Context, s reminder.Schedule) (bool, error) {
+	obj := &v1alpha1.ReminderSchedule{}
+	name := client.ObjectKey{Namespace: s.Namespace, Name: s.Name}
+	if err := u.Client.Get(ctx, name, obj); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("look for schedule %s: %w", name, err)
+	} else if err == nil && string(obj.UID) == s.UID {
+		return false, nil
+	}
+	obj.Namespace, obj.Name = s.Namespace, s.Name
+	now, err := u.live(ctx, obj)
+	return err == nil && (now == nil || string(now.UID) != s.UID), err
+}
+
+func ignoreConflict(err error) error {
+	if conflict(err) {
+		return nil
+	}
+	return err
 }
