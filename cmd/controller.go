@@ -41,6 +41,7 @@ type controllerFlags struct {
 	lookAhead, retention     time.Duration
 	sweepGrace, sweepEvery   time.Duration
 	statusInterval           time.Duration
+	patience, orphansEvery   time.Duration
 	workerImage, workerNATS  string
 	workerSecret, workerAcct string
 }
@@ -63,10 +64,12 @@ func controllerCommand(log *slog.Logger) *cobra.Command {
 	flags.StringVar(&f.healthAddr, "health-addr", ":8081", "address of /healthz and /readyz; 0 for none")
 	flags.StringVar(&f.metricsAddr, "metrics-addr", "0", "address of /metrics; 0 for none")
 	flags.DurationVar(&f.lookAhead, "look-ahead", 15*time.Minute, "how far ahead reminders are planned, 1m to 24h")
-	flags.DurationVar(&f.retention, "retention", 168*time.Hour, "how long outcomes and dead letters are kept")
-	flags.DurationVar(&f.sweepGrace, "sweep-grace", 30*time.Second, "how long a due reminder may lack an outcome before the audit sweep looks at it")
-	flags.DurationVar(&f.sweepEvery, "sweep-every", 10*time.Second, "time between two passes of the audit sweep")
+	flags.DurationVar(&f.retention, "retention", 168*time.Hour, "how long outcomes and dead letters are kept, at least 1h")
+	flags.DurationVar(&f.sweepGrace, "sweep-grace", 30*time.Second, "how long a due reminder may lack an outcome before the audit sweep looks at it, at least 1s")
+	flags.DurationVar(&f.sweepEvery, "sweep-every", 10*time.Second, "time between two passes of the audit sweep, at least 1s")
 	flags.DurationVar(&f.statusInterval, "status-interval", 10*time.Second, "shortest time between two status writes of one object, at least 1s")
+	flags.DurationVar(&f.patience, "cleanup-patience", 2*time.Minute, "how long the deletion of an object waits for NATS before it lets go, 1s to 1h")
+	flags.DurationVar(&f.orphansEvery, "orphans-every", 5*time.Minute, "time between two looks for reminders whose schedule is gone, at least 1s")
 	flags.StringVar(&f.workerImage, "worker-image", "reminder-operator:latest", "image of worker Deployments")
 	flags.StringVar(&f.workerNATS, "worker-nats-url", "", "NATS URL of workers; default that of the controller")
 	flags.StringVar(&f.workerSecret, "worker-nats-secret", "", "Secret in the operator's namespace with the key nats.creds for workers")
@@ -77,22 +80,32 @@ func controllerCommand(log *slog.Logger) *cobra.Command {
 func (f controllerFlags) validate() error {
 	switch {
 	case f.namespace == "":
-		return errors.New("controller: give --namespace or POD_NAMESPACE, the operator's own namespace")
-	case f.lookAhead < time.Minute || f.lookAhead > 24*time.Hour:
-		return fmt.Errorf("controller: --look-ahead is %s; give 1m to 24h", f.lookAhead)
-	case f.retention < 2*f.lookAhead || f.retention < time.Hour:
-		return fmt.Errorf("controller: --retention is %s; give at least 1h and twice --look-ahead", f.retention)
-	case f.statusInterval < time.Second:
-		return fmt.Errorf("controller: --status-interval is %s; give at least 1s", f.statusInterval)
+		return errors.New("give --namespace or POD_NAMESPACE, the operator's own namespace")
 	case f.natsReplicas < 1 || f.natsReplicas > 5:
-		return fmt.Errorf("controller: --nats-replicas is %d; give 1 to 5", f.natsReplicas)
+		return fmt.Errorf("--nats-replicas is %d; give 1 to 5", f.natsReplicas)
+	case f.workerImage == "":
+		return errors.New("--worker-image is empty; give the operator's own image")
 	}
-	return nil
+	if err := checkBroker(f.natsURL, f.credentials); err != nil {
+		return err
+	}
+	err := within(
+		bounds{flag: "look-ahead", value: f.lookAhead, least: time.Minute, most: 24 * time.Hour},
+		bounds{flag: "retention", value: f.retention, least: time.Hour},
+		bounds{flag: "status-interval", value: f.statusInterval, least: time.Second},
+		bounds{flag: "sweep-grace", value: f.sweepGrace, least: time.Second},
+		bounds{flag: "sweep-every", value: f.sweepEvery, least: time.Second},
+		bounds{flag: "orphans-every", value: f.orphansEvery, least: time.Second},
+		bounds{flag: "cleanup-patience", value: f.patience, least: time.Second, most: time.Hour})
+	if err == nil && f.retention < 2*f.lookAhead {
+		err = fmt.Errorf("--retention is %s; give at least twice --look-ahead", f.retention)
+	}
+	return err
 }
 
 func (f controllerFlags) run(ctx context.Context, log *slog.Logger) error {
 	if err := f.validate(); err != nil {
-		return err
+		return fmt.Errorf("controller: %w", err)
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	b, err := broker.Connect(broker.Options{
@@ -167,12 +180,13 @@ func (f controllerFlags) addParts(ctx context.Context, mgr manager.Manager, b *b
 	}
 	options := controllers.Options{
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("reminder-operator"),
-		Broker: b, Namespace: f.namespace, LookAhead: f.lookAhead, StatusInterval: f.statusInterval, Worker: f.workers(), Changed: changed, Now: time.Now,
+		Broker: b, Namespace: f.namespace, LookAhead: f.lookAhead, StatusInterval: f.statusInterval, CleanupPatience: f.patience,
+		Worker: f.workers(), Changed: changed, Now: time.Now,
 	}
 	if err := controllers.SetUp(ctx, mgr, options); err != nil {
 		return err
 	}
-	upkeep := &controllers.Upkeep{Options: options, Announce: announce, Log: log}
+	upkeep := &controllers.Upkeep{Options: options, Announce: announce, OrphansEvery: f.orphansEvery, Log: log}
 	counting := &tally.Tally{Ledger: b.Ledger, Store: b.Tally, Changed: announce, Now: time.Now, Log: log}
 	sweeping := &sweep.Sweep{
 		Ledger: b.Ledger, Queue: b.Queue, Channels: b.Registry, DeadLetters: b.DeadLetters,

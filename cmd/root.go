@@ -30,6 +30,7 @@ func Run(args []string, out io.Writer) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(mistake)
 	root.AddCommand(controllerCommand(log), workerCommand(log), brokerCommand(log), versionCommand())
 	root.SetArgs(args)
 	if err := root.ExecuteContext(ctx); err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -37,7 +38,7 @@ func workerCommand(log *slog.Logger) *cobra.Command {
 	flags.StringVar(&f.natsURL, "nats-url", "", "NATS URL, such as nats://nats:4222 (required)")
 	flags.StringVar(&f.credentials, "nats-credentials", "", "NATS credentials file")
 	flags.StringVar(&f.secretDir, "secret-dir", "", "folder with the channel's Secret")
-	flags.DurationVar(&f.retention, "retention", 168*time.Hour, "how long outcomes are kept; the same as the controller's")
+	flags.DurationVar(&f.retention, "retention", 168*time.Hour, "how long outcomes are kept, at least 1h; the same as the controller's")
 	flags.DurationVar(&f.grace, "grace", 25*time.Second, "how long reminders in flight may take after SIGTERM")
 	return c
 }
@@ -53,9 +54,29 @@ func defaultName() string {
 	return name
 }
 
+func (f workerFlags) validate() error {
+	switch {
+	case f.namespace == "" || f.channel == "":
+		return errors.New("give --namespace and --channel of the ReminderChannel to work for")
+	case f.name == "":
+		return errors.New("give --name or POD_NAME, unique among the live workers")
+	}
+	if f.secretDir != "" {
+		if _, err := os.ReadDir(f.secretDir); err != nil {
+			return fmt.Errorf("--secret-dir: %w; give the folder in which the channel's Secret is mounted", err)
+		}
+	}
+	if err := checkBroker(f.natsURL, f.credentials); err != nil {
+		return err
+	}
+	return within(
+		bounds{flag: "retention", value: f.retention, least: time.Hour},
+		bounds{flag: "grace", value: f.grace, least: 0})
+}
+
 func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
-	if f.namespace == "" || f.channel == "" {
-		return errors.New("worker: give --namespace and --channel of the ReminderChannel to work for")
+	if err := f.validate(); err != nil {
+		return fmt.Errorf("worker: %w", err)
 	}
 	b, err := broker.Connect(broker.Options{
 		URL: f.natsURL, CredentialsFile: f.credentials, Name: "reminder-worker " + f.name, Retention: f.retention,
