@@ -3,7 +3,7 @@ package reminder
 import (
 	"fmt"
 	"io"
-	"log/slog" //nolint:depguard // for LogValue, which keeps a value out of logs; nothing is logged here
+	"log/slog"
 )
 
 // String shows no URL and no header: either may be a credential.
