@@ -16,10 +16,13 @@ const (
 // CloudEvents and of Standard Webhooks; see docs/reminderchannel.md.
 type HTTPChannel struct {
 	// url is where reminders are sent, such as https://notify.example.com/reminders. http or https, at most 2048
-	// characters, without user name and password. Redirects are not followed.
+	// characters, without user name, password and fragment. Not an address of the cluster's own metadata service or API,
+	// and no address in disguise. Redirects are not followed.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https?://[^\x00-\x20\x7f]+$`
+	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="url has no fragment: leave out # and what follows"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^[a-z]+://([0-9]+|0x[0-9a-f.x]+|169[.]254[.][0-9.]+|\\\\[::ffff:.*|\\\\[fe80:.*|kubernetes([.]default([.]svc([.].*)?)?)?|metadata([.]google[.]internal)?)([:/?]|$)')",message="url names the cluster's own metadata service or API, or an address in disguise: name the receiver's host"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://') && isURL(self) && url(self).getHostname() != ''",message="url is an absolute http or https URL with a host, such as https://notify.example.com/reminders"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="url holds no user name or password: put credentials in the Secret"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*:(0*|0*[1-9][0-9]{5,}|6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})([/?#]|$)')",message="the port of url is a number from 1 to 65535"

@@ -112,7 +112,8 @@ type CatchUpPolicy struct {
 	// +optional
 	Window *metav1.Duration `json:"window,omitempty"`
 
-	// limit is how many occurrences are caught up at most, the newest first. 1 to 10000. Default 100.
+	// limit is how many occurrences the policy All catches up at most, the newest first; Latest takes one whatever it
+	// says. 1 to 10000. Default 100.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	// +kubebuilder:default=100

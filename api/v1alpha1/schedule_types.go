@@ -73,6 +73,9 @@ type ScheduleSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[[:print:]]+$')",message="cron is one line of plain characters, such as \"0 9 * * MON-FRI\""
 	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^ *(CRON_)?TZ=')",message="an expression has no time zone: leave TZ= out and set spec.schedule.timeZone"
 	// +kubebuilder:validation:XValidation:rule="self.matches('(?i)^ *(@|(CRON_)?TZ=)') || self.matches('^ *([^ ]+ +){4}[^ ]+ *$')",message="write exactly five fields, minute hour day-of-month month day-of-week, such as \"0 9 * * MON-FRI\": there are no seconds and no years"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('/0+([ ,]|$)')",message="a step of 0 never moves on: write 1 or more, or leave the step out"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|[ ,]),|,( |$)')",message="a list has an empty entry: write one comma between two values"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^ *[^ @]+ +([0-9*/,-]*[,-])?(2[4-9]|[3-9][0-9]|[0-9]{3,})([,/ -]|$)')",message="hours go from 0 to 23: midnight is 0"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^ *@') || self.matches('(?i)^ *@(hourly|daily|midnight|weekly|monthly|yearly|annually) *$')",message="the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually; for a fixed distance set every, such as every: 36h"
 	// +optional
 	Cron string `json:"cron,omitempty"`
@@ -190,8 +193,8 @@ type AnchorSpec struct {
 	// for three days before, P0D for the day itself, P2W for two weeks after. 3 to 20 characters. Default P0D.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:Pattern=`^[+-]?P([0-9]{1,2}Y)?([0-9]{1,3}M)?([0-9]{1,3}W)?([0-9]{1,4}D)?$`
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[+-]?P([0-9]{1,2}Y)?([0-9]{1,3}M)?([0-9]{1,3}W)?([0-9]{1,4}D)?$') && !self.endsWith('P')",message="offset is a period of days, weeks, months or years with the sign in front, such as -P3D, P0D or P2W"
+	// +kubebuilder:validation:Pattern=`^[+-]?P([0-9]{1,2}Y)?([0-9]{1,3}M)?([0-9]{1,3}W)?([0-9]{1,4}B?D)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[+-]?P([0-9]{1,2}Y)?([0-9]{1,3}M)?([0-9]{1,3}W)?([0-9]{1,4}B?D)?$') && !self.endsWith('P')",message="offset is a period of days, weeks, months or years with the sign in front, such as -P3D, P0D or P2W"
 	// +kubebuilder:default=P0D
 	// +optional
 	Offset string `json:"offset,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,7 +84,7 @@ func Connect(o Options) (*Broker, error) {
 	}
 	conn, err := nats.Connect(o.URL, o.connection()...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS: %w", err)
+		return nil, fmt.Errorf("connect to NATS: %w", withoutURL(err))
 	}
 	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(o.Timeout), jetstream.WithPublishAsyncTimeout(o.Timeout))
 	if err != nil {
@@ -99,6 +100,14 @@ func Connect(o Options) (*Broker, error) {
 	b.DeadLetters = &DeadLetters{store: s}
 	b.Tally = &TallyStore{bucket: bucket{store: s, name: tallyBucket}}
 	return b, nil
+}
+
+// withoutURL drops the text of a URL that could not be read: it may hold a password.
+func withoutURL(err error) error {
+	if fault, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("the URL cannot be read; give one like nats://nats:4222: %w", fault.Err)
+	}
+	return err
 }
 
 func (o Options) connection() []nats.Option {

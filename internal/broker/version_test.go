@@ -1,6 +1,18 @@
 package broker
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+func TestAURLThatCannotBeReadIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	_, err := Connect(Options{URL: "nats://user:CANARY@ bad"})
+	if err == nil || strings.Contains(err.Error(), "CANARY") {
+		t.Errorf("got %v, want an error without the password", err)
+	}
+}
+
 
 func TestServersWithoutReliableMessageSchedulesAreRefused(t *testing.T) {
 	t.Parallel()
