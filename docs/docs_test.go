@@ -121,6 +121,23 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+var sourcePath = regexp.MustCompile("`((?:api|cmd|config|controllers|hack|internal|test)/[A-Za-z0-9_./-]+)`")
+
+// What a page calls by its path is there.
+func TestPathsInPagesExist(t *testing.T) {
+	t.Parallel()
+	for _, page := range pages(t) {
+		if filepath.Base(page) == "CONTRIBUTING.md" {
+			continue // it names rooms that are to come
+		}
+		for _, m := range sourcePath.FindAllStringSubmatch(fence.ReplaceAllString(read(t, page), ""), -1) {
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s: there is no %s", page, m[1])
+			}
+		}
+	}
+}
+
 var notInAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
 
 // hasAnchor tells whether a page has a heading that GitHub gives this anchor.

@@ -109,8 +109,7 @@ func sentence(comment string, c constant) string {
 
 // remarks say where this version does not do yet what a word is meant for.
 var remarks = map[string]string{
-	"LedgerLost": "a stream or bucket that is missing is made anew within seconds, and nobody has to confirm; the word also stands where only the stream of due jobs or a consumer is missing.",
-	"LedgerFull": "the word also stands where another bucket or stream, or the account, takes no more.",
+	"LedgerLost": "a ledger that is missing is made anew within seconds, and nobody has to confirm.",
 }
 
 const reasonsHead = `<!-- Written by go run ./hack/docs from the comments of the constants. Do not edit. -->
@@ -133,12 +132,12 @@ who can fix its cause, and a part of its subject in the stream ` + "`REMINDERS_D
 
 const reasonsTail = `## Events
 
-An event of an object has the reason of the change of its condition Ready. Two come without one:
+An event of an object has the reason of the change of its condition Ready. Two kinds come without one:
 
 | reason | on | meaning |
 |---|---|---|
 | ` + "`OccurrencesMissed`" + ` | ReminderSchedule | Occurrences fell due while nothing was planned. The message says whether the latest of them is taken up; the others are not recorded in the ledger. |
-| ` + "`BrokerUnavailable`" + ` | ReminderSchedule, ReminderChannel | The object was deleted although NATS had been away for longer than the flag --cleanup-patience allows, so that what it left in NATS is not cleaned up yet. |
+| that of the failure, such as ` + "`BrokerUnavailable`" + ` | ReminderSchedule, ReminderChannel | The object was deleted although cleaning up behind it had failed for longer than the flag --cleanup-patience allows. The message says what is left. |
 `
 
 func (s *source) reasonsPage() string {
