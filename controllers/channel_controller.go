@@ -213,7 +213,7 @@ func (r *channelReconciler) describe(ctx context.Context, obj *v1alpha1.Reminder
 	s.Workers, s.DesiredWorkers = int32(min(len(live), 1<<20)), convert.Replicas(obj)
 	describeWorkers(s, obj.Generation)
 	again := channelCheck
-	if s.Workers != s.DesiredWorkers || s.Backlog > 0 {
+	if s.Workers != s.DesiredWorkers || s.Backlog > 0 || s.InFlight > 0 {
 		again = r.StatusInterval
 	}
 	return report{summary: condition.Ready(v1alpha1.ReasonAvailable, "registered; its consumer and its worker Deployment are in place"), again: again}, nil

@@ -185,7 +185,7 @@ func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel
 	case channel == nil:
 		return condition.Waiting(v1alpha1.ReasonChannelNotFound, fmt.Sprintf("channel %s does not exist in this namespace; reminders are planned and wait for it up to their deadline", name))
 	case !meta.IsStatusConditionTrue(channel.Status.Conditions, v1alpha1.ReadyCondition):
-		return condition.Waiting(v1alpha1.ReasonChannelNotReady, fmt.Sprintf("channel %s is not ready: %s; reminders that it cannot take wait up to their deadline", name, readyReason(channel.Status.Conditions)))
+		return condition.Waiting(v1alpha1.ReasonChannelNotReady, fmt.Sprintf("channel %s is not ready: %s; reminders that it cannot take wait up to their deadline", name, cmp.Or(readyReason(channel.Status.Conditions), "not looked at yet")))
 	}
 	return condition.Ready(v1alpha1.ReasonPlanned, strings.Join(append([]string{"planned"}, warnings...), "; "))
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
@@ -51,7 +50,7 @@ func TestChannel(t *testing.T) {
 		},
 		"HTTP with everything": {
 			v1alpha1.ReminderChannelSpec{
-				Type: v1alpha1.ChannelTypeHTTP, Idempotency: v1alpha1.IdempotencyNone, Workers: &v1alpha1.WorkersSpec{Concurrency: ptr.To(int32(4))},
+				Type: v1alpha1.ChannelTypeHTTP, Idempotency: v1alpha1.IdempotencyNone, Workers: &v1alpha1.WorkersSpec{Concurrency: new(int32(4))},
 				HTTP: &v1alpha1.HTTPChannel{
 					URL: "https://example.com/hook", Method: v1alpha1.MethodPut, SecretName: "signing", Timeout: seconds(2),
 					Headers: []v1alpha1.HTTPHeader{{Name: "X-Team", Value: "billing"}}, SuccessCodes: []int32{200, 202},
@@ -91,7 +90,7 @@ func TestChannelDefaults(t *testing.T) {
 	if got := convert.SecretName(bare); got != "" {
 		t.Errorf("secretName %q, want none", got)
 	}
-	set := channel(v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeLog, DedupeWindow: seconds(60), Workers: &v1alpha1.WorkersSpec{Replicas: ptr.To(int32(0))}})
+	set := channel(v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeLog, DedupeWindow: seconds(60), Workers: &v1alpha1.WorkersSpec{Replicas: new(int32(0))}})
 	if r, w := convert.Replicas(set), convert.DedupeWindow(set); r != 0 || w != time.Minute {
 		t.Errorf("replicas %d and dedupeWindow %s; want 0 and 1m", r, w)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
@@ -75,7 +74,7 @@ func TestRetry(t *testing.T) {
 		want func(*reminder.Retry)
 	}{
 		"nothing set": {v1alpha1.RetrySpec{}, func(*reminder.Retry) {}},
-		"attempts":    {v1alpha1.RetrySpec{Attempts: ptr.To(int32(50))}, func(r *reminder.Retry) { r.Attempts = 50 }},
+		"attempts":    {v1alpha1.RetrySpec{Attempts: new(int32(50))}, func(r *reminder.Retry) { r.Attempts = 50 }},
 		"an initial delay below the default bound":        {v1alpha1.RetrySpec{InitialDelay: seconds(60)}, func(r *reminder.Retry) { r.InitialDelay = time.Minute }},
 		"an initial delay at the default bound":           {v1alpha1.RetrySpec{InitialDelay: seconds(900)}, func(r *reminder.Retry) { r.InitialDelay = 15 * time.Minute }},
 		"a longer initial delay raises the default bound": {v1alpha1.RetrySpec{InitialDelay: seconds(3600)}, func(r *reminder.Retry) { r.InitialDelay, r.MaxDelay = time.Hour, time.Hour }},
@@ -121,7 +120,7 @@ func TestRecipientsAreSortedAndActiveByDefault(t *testing.T) {
 	t.Parallel()
 	obj := daily(func(o *v1alpha1.ReminderSchedule) {
 		o.Spec.Recipients = append(o.Spec.Recipients, v1alpha1.Recipient{
-			ID: "ä", Address: "ä@example.com", TimeZone: "Europe/Paris", Attributes: map[string]string{"name": "Ada"}, Active: ptr.To(false),
+			ID: "ä", Address: "ä@example.com", TimeZone: "Europe/Paris", Attributes: map[string]string{"name": "Ada"}, Active: new(false),
 		})
 	})
 	want := []reminder.Recipient{
@@ -204,7 +203,7 @@ func TestAudienceHashFollowsTheRecipients(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha1.Recipient){
 		"an address":   func(r *v1alpha1.Recipient) { r.Address = "c@example.com" },
 		"an attribute": func(r *v1alpha1.Recipient) { r.Attributes = map[string]string{"name": "Ada"} },
-		"activity":     func(r *v1alpha1.Recipient) { r.Active = ptr.To(false) },
+		"activity":     func(r *v1alpha1.Recipient) { r.Active = new(false) },
 		"an id":        func(r *v1alpha1.Recipient) { r.ID = "c" },
 	} {
 		if of() == of(func(o *v1alpha1.ReminderSchedule) { change(&o.Spec.Recipients[0]) }) {

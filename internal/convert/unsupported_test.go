@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
@@ -162,7 +161,7 @@ func TestWhatTheSchemaFillsInIsNotNamed(t *testing.T) {
 		o.Spec.Schedule.TimeZoneFrom = v1alpha1.TimeZoneFromSchedule
 		o.Spec.Schedule.Jitter = seconds(0)
 		o.Spec.Identity = v1alpha1.IdentityDueTime
-		o.Spec.CatchUp = &v1alpha1.CatchUpPolicy{Policy: v1alpha1.CatchUpLatest, Window: seconds(3600), Limit: ptr.To(int32(100))}
+		o.Spec.CatchUp = &v1alpha1.CatchUpPolicy{Policy: v1alpha1.CatchUpLatest, Window: seconds(3600), Limit: new(int32(100))}
 	})
 	if got := convert.UnsupportedSchedule(obj); len(got) > 0 {
 		t.Errorf("named as unsupported: %v", got)
