@@ -55,7 +55,8 @@ verify: ## All checks but the tests; fails when generated files are not committe
 	@hack/verify.sh
 
 .PHONY: test
-test: ## All tests, on a real API server and a real NATS server
+test: ## All tests, on a real API server and a real NATS server (built from source the first time)
+	@hack/kube/build.sh >/dev/null
 	go test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 
 .PHONY: test-unit

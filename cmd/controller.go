@@ -189,7 +189,7 @@ func (f controllerFlags) addParts(ctx context.Context, mgr manager.Manager, b *b
 	upkeep := &controllers.Upkeep{Options: options, Announce: announce, OrphansEvery: f.orphansEvery, Log: log}
 	counting := &tally.Tally{Ledger: b.Ledger, Store: b.Tally, Changed: announce, Now: time.Now, Log: log}
 	sweeping := &sweep.Sweep{
-		Ledger: b.Ledger, Queue: b.Queue, Channels: b.Registry, DeadLetters: b.DeadLetters,
+		Ledger: b.Ledger, Queue: b.Queue, DeadLetters: b.DeadLetters,
 		Retention: f.retention, Grace: f.sweepGrace, Every: f.sweepEvery, Now: time.Now, Log: log,
 	}
 	return errors.Join(

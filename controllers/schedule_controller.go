@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/broker"
 	"github.com/reminder-operator/reminder-operator/internal/condition"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
 	"github.com/reminder-operator/reminder-operator/internal/failpoint"
@@ -107,6 +108,11 @@ func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderS
 		object: obj, compiled: compiled, entry: entry, revision: revision, done: r.progressOf(obj),
 		stream: r.Broker.Incarnation(), lookAhead: r.LookAhead, now: r.Now().UTC(),
 	}
+	if entry.Epoch == 0 && obj.Status.PlannedThroughTime != nil && obj.Status.ObservedGeneration == obj.Generation {
+		if input.open, err = r.openEpoch(ctx, obj); err != nil {
+			return scheduleInput{}, err
+		}
+	}
 	stale := behind(entry, obj)
 	if !stale && inQuestion(entry, obj) {
 		live, err := r.live(ctx, obj)
@@ -122,6 +128,19 @@ func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderS
 		return scheduleInput{}, fmt.Errorf("there is a newer spec of %s than the cache has: %w", obj.Name, reminder.ErrConflict)
 	}
 	return input, nil
+}
+
+// openEpoch is the newest epoch among the reminders of a schedule that have no
+// outcome; 0 when there is none. It is asked when the registry was lost.
+func (r *scheduleReconciler) openEpoch(ctx context.Context, obj *v1alpha1.ReminderSchedule) (int64, error) {
+	epoch := int64(0)
+	err := r.Broker.Ledger.Of(ctx, obj.Namespace, obj.Name, func(rev broker.Revision) error {
+		if rev.Err == nil && !rev.Record.State.Terminal() {
+			epoch = max(epoch, rev.Record.Epoch)
+		}
+		return nil
+	})
+	return epoch, in(errLedger, err)
 }
 
 // registered reads the registry's entry and its revision; zero values when there

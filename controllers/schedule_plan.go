@@ -33,6 +33,7 @@ type scheduleInput struct {
 	compiled  *schedule.Schedule
 	entry     reminder.Schedule // as registered; zero when it is not
 	revision  uint64            // of the entry; 0 when it is not registered
+	open      int64             // epoch of open reminders of this very spec, where the entry is lost; else 0
 	edited    time.Time         // when the object was last changed; zero when that is not known
 	done      progress
 	stream    time.Time // the jobs stream's incarnation now
@@ -104,8 +105,12 @@ func registration(in scheduleInput, audience []reminder.Recipient) (entry remind
 	want.Epoch, want.EditTime, want.ResumeTime, want.PlanGeneration = have.Epoch, have.EditTime, have.ResumeTime, have.PlanGeneration
 	known := have.Epoch != 0
 	if !known || have.Deleted || have.UID != want.UID || have.PlanHash != want.PlanHash {
-		// From the clock, so that it rises also when the registry was lost.
+		// From the clock, so that it rises also when the registry was lost; but then
+		// what the same spec has planned stays valid.
 		want.Epoch = max(have.Epoch+1, in.now.Unix())
+		if !known && in.open != 0 {
+			want.Epoch = in.open
+		}
 		want.EditTime, want.ResumeTime, want.PlanGeneration = time.Time{}, time.Time{}, want.Generation
 		if known && have.UID == want.UID && !have.Deleted {
 			want.EditTime = later(changed(in), have.EditTime)

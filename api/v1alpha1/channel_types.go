@@ -81,7 +81,7 @@ type HTTPHeader struct {
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$')",message="put credentials in the Secret that secretName names, not in a header"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^(idempotency-key|webhook-.*|ce-.*|content-length|content-type|content-encoding|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|traceparent|tracestate)$') || self.matches('(?i)^proxy-authorization$')",message="the operator writes this header itself: Idempotency-Key, webhook-*, ce-*, Content-Length, Content-Type, Host and those of the connection are reserved"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^(idempotency-key|webhook-.*|ce-.*|content-length|content-type|content-encoding|accept-encoding|user-agent|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|traceparent|tracestate)$') || self.matches('(?i)^proxy-authorization$')",message="the operator writes this header itself: Idempotency-Key, webhook-*, ce-*, Content-Length, Content-Type, Host and those of the connection are reserved"
 	// +required
 	Name string `json:"name,omitempty"`
 

@@ -100,8 +100,9 @@ type RetrySpec struct {
 	// +optional
 	Attempts *int32 `json:"attempts,omitempty"`
 
-	// initialDelay is the wait before the second attempt, such as 30s; the following waits grow by factor. 1s to 24h.
-	// Default 30s, where delays is not set.
+	// initialDelay is the longest wait before the second attempt, such as 30s; the following ones grow by factor. The
+	// wait itself is a random share of that, so that reminders that failed together do not come back together. 1s to
+	// 24h. Default 30s, where delays is not set.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32

@@ -158,7 +158,7 @@ type WorkersSpec struct {
 	Concurrency *int32 `json:"concurrency,omitempty"`
 
 	// resources are the requests and limits of the worker's container, such as {requests: {cpu: 100m, memory: 64Mi}}.
-	// Default: what the operator was installed with.
+	// Default: none.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 }

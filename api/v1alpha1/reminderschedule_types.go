@@ -32,8 +32,8 @@ type ReminderScheduleSpec struct {
 	// +required
 	Schedule ScheduleSpec `json:"schedule,omitempty"`
 
-	// suspend stops planning and sending while it is true, such as during an incident. Reminders that fall due meanwhile
-	// are cancelled with the reason Suspended and are not caught up. Default false.
+	// suspend stops planning and sending while it is true, such as during an incident. Reminders that are planned already
+	// are cancelled with the reason Suspended; what falls due meanwhile is not planned and not caught up. Default false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

@@ -13,7 +13,6 @@ func TestAURLThatCannotBeReadIsNotRepeated(t *testing.T) {
 	}
 }
 
-
 func TestServersWithoutReliableMessageSchedulesAreRefused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{

@@ -27,11 +27,6 @@ type Queue interface {
 	Withdraw(ctx context.Context, key reminder.Key) error
 }
 
-// Channels is what the registry says of channels.
-type Channels interface {
-	Channel(ctx context.Context, namespace, name string) (reminder.Channel, uint64, error)
-}
-
 // DeadLetters is where expired reminders go.
 type DeadLetters interface {
 	Publish(ctx context.Context, letter reminder.DeadLetter) error
@@ -42,10 +37,8 @@ type DeadLetters interface {
 // Sweep is one follower of the ledger with the wake times of all reminders that
 // have no outcome yet.
 type Sweep struct {
-	Ledger Ledger
-	Queue  Queue
-	// Channels is not read any more: a claim says itself what it may leave behind.
-	Channels    Channels
+	Ledger      Ledger
+	Queue       Queue
 	DeadLetters DeadLetters
 	// Retention is how long terminal records and dead letters are kept.
 	Retention time.Duration
