@@ -15,7 +15,7 @@ import (
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
-var resource = schema.GroupResource{Group: "reminders.dev", Resource: "reminderschedules"}
+var kind = schema.GroupResource{Group: "reminders.dev", Resource: "reminderschedules"}
 
 func TestFailuresHaveAReasonAndAWait(t *testing.T) {
 	t.Parallel()
@@ -27,8 +27,8 @@ func TestFailuresHaveAReasonAndAWait(t *testing.T) {
 		wait   time.Duration
 	}{
 		"somebody else was faster in NATS":       {wrapped(reminder.ErrConflict), v1alpha1.ReasonContended, time.Second},
-		"somebody else was faster in Kubernetes": {apierrors.NewConflict(resource, "renewal", nil), v1alpha1.ReasonContended, time.Second},
-		"the object is gone":                     {apierrors.NewNotFound(resource, "renewal"), v1alpha1.ReasonFailed, time.Second},
+		"somebody else was faster in Kubernetes": {apierrors.NewConflict(kind, "renewal", nil), v1alpha1.ReasonContended, time.Second},
+		"the object is gone":                     {apierrors.NewNotFound(kind, "renewal"), v1alpha1.ReasonFailed, time.Second},
 		"the broker is away":                     {wrapped(reminder.ErrUnavailable), v1alpha1.ReasonBrokerUnavailable, 2 * time.Second},
 		"the ledger is away":                     {in(errLedger, wrapped(reminder.ErrUnavailable)), v1alpha1.ReasonBrokerUnavailable, 2 * time.Second},
 		"the ledger is full":                     {in(errLedger, wrapped(reminder.ErrFull)), v1alpha1.ReasonLedgerFull, 2 * time.Second},
