@@ -75,7 +75,7 @@ func TestADeletionEndsInBoundedTime(t *testing.T) {
 			for range 5 {
 				result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: renewal})
 				if s.gone() || err == nil && result.RequeueAfter == 0 {
-					t.Fatalf("gone is %v after %s, comes back after %s", s.gone(), s.now().Sub(time.Now()), result.RequeueAfter)
+					t.Fatalf("gone is %v at %s, comes back after %s", s.gone(), s.now(), result.RequeueAfter)
 				}
 				s.wait(10 * time.Second)
 			}

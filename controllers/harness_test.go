@@ -50,7 +50,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 			t.Fatal(err)
 		}
 	}
-	s := &site{t: t, url: brokertest.URL(t), events: events.NewFakeRecorder(100), at: time.Now().UTC().Truncate(time.Minute).Add(10 * time.Second), meddler: func(client.Object) {}}
+	s := &site{t: t, url: brokertest.URL(t), events: events.NewFakeRecorder(100), at: time.Now().UTC().Truncate(time.Second).Add(1500 * time.Millisecond), meddler: func(client.Object) {}}
 	s.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
 		WithStatusSubresource(&v1alpha1.ReminderSchedule{}, &v1alpha1.ReminderChannel{}).Build()
 	cached := interceptor.NewClient(s.api, interceptor.Funcs{
