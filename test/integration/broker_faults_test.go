@@ -93,7 +93,7 @@ func TestRow26BrokerDownAtStart(t *testing.T) {
 	s.WaitReason(t, "once", v1alpha1.ReasonFinished)
 }
 
-// Row 31: the jobs stream is deleted with reminders pending, claimed and sent.
+// Row 31: the jobs stream is deleted while reminders are pending and others sent.
 func TestRow31StreamDeleted(t *testing.T) {
 	t.Parallel()
 	s := system.StartT(t, system.Options{})
