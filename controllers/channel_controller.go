@@ -249,7 +249,11 @@ func (r *channelReconciler) finalize(ctx context.Context, obj *v1alpha1.Reminder
 	}
 	left := "its consumer in NATS and its Deployment " + workerName(obj.Namespace, obj.Name) + " may be left"
 	if err := r.cleanUp(ctx, obj); err != nil && !r.letGo(ctx, obj, err, left) {
-		return requeue(0, err)
+		if conflict(err) {
+			return requeue(0, err)
+		}
+		_, statusErr := r.writeStatus(ctx, obj, obj.DeepCopy(), r.blocked(err))
+		return requeue(0, err, statusErr)
 	}
 	if err := removeFinalizer(ctx, r.Client, obj); err != nil {
 		return requeue(0, err)

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -293,7 +294,12 @@ func TestADeletedChannelDoesNotWaitForTheBrokerForEver(t *testing.T) {
 	if s.made(&appsv1.Deployment{}) {
 		t.Error("the Deployment waits for the broker")
 	}
-	s.channel()
+	s.wait(s.StatusInterval)
+	s.passChannel(r)
+	if c := s.channel().Status.Conditions; !strings.Contains(fmt.Sprint(c), "the deletion waits") {
+		t.Errorf("conditions %+v, want what the deletion waits for", c)
+	}
+	s.told()
 	s.wait(s.CleanupPatience)
 	s.passChannel(r)
 	if err := s.api.Get(t.Context(), mail, &v1alpha1.ReminderChannel{}); !apierrors.IsNotFound(err) {

@@ -79,6 +79,9 @@ func TestADeletionEndsInBoundedTime(t *testing.T) {
 				}
 				s.wait(10 * time.Second)
 			}
+			if _, message := s.ready(); !strings.Contains(message, "the deletion waits, at most 1m0s") {
+				t.Errorf("status says %q, want what the deletion waits for", message)
+			}
 			s.told()
 			s.wait(s.CleanupPatience)
 			s.pass(r)

@@ -90,6 +90,11 @@ func (o Options) letGo(ctx context.Context, obj client.Object, cause error, left
 	return true
 }
 
+// blocked is what status says of a deletion that waits for a cleanup.
+func (o Options) blocked(cause error) condition.Summary {
+	return condition.Waiting(failureReason(cause), fmt.Sprintf("the deletion waits, at most %s, for a cleanup that fails: %s", o.CleanupPatience, cause))
+}
+
 // transition tells people about a change of Ready that they can act on.
 func (o Options) transition(obj client.Object, was []metav1.Condition, s condition.Summary) {
 	if before := readyReason(was); before == s.Reason() || before == "" && s.IsReady() {

@@ -148,7 +148,11 @@ func (r *scheduleReconciler) finalize(ctx context.Context, obj *v1alpha1.Reminde
 	}
 	const left = "reminders that are planned are cancelled once NATS answers"
 	if err := r.cleanUp(ctx, obj); err != nil && !r.letGo(ctx, obj, err, left) {
-		return requeue(0, err)
+		if conflict(err) {
+			return requeue(0, err)
+		}
+		_, statusErr := r.writeStatus(ctx, obj, obj.DeepCopy(), r.blocked(err))
+		return requeue(0, err, statusErr)
 	}
 	if err := removeFinalizer(ctx, r.Client, obj); err != nil {
 		return requeue(0, err)
