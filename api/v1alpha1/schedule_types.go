@@ -106,7 +106,8 @@ type ScheduleSpec struct {
 	At string `json:"at,omitempty"`
 
 	// every is the length of real time between occurrences, in whole seconds, such as 36h. 10s to 8784h (366 days). The
-	// first occurrence is at startTime, or at the creation of the object without one; a restart moves nothing.
+	// first occurrence is at startTime, or without one a whole interval after the creation of the object; a restart moves
+	// nothing.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32

@@ -27,7 +27,9 @@ type entry struct {
 // (from == 0). idle is called when nothing is waiting, also at the beginning.
 // It returns when ctx ends, fn fails, or the bucket is lost.
 func (b bucket) follow(ctx context.Context, pattern string, from uint64, fn func(entry) error, idle func() error) error {
-	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{b.subject(pattern)}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}
+	// Without a bound the client tries for ever to bring a consumer back, and a list
+	// that the broker has left hangs; callers begin again by themselves.
+	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{b.subject(pattern)}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, MaxResetAttempts: 1}
 	if from > 0 {
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
 	}
