@@ -95,7 +95,7 @@ func entryOf(obj *v1alpha1.ReminderSchedule, changes ...func(*reminder.Schedule)
 // planOf plans with a look-ahead of 15 minutes.
 func planOf(t testing.TB, in scheduleInput) schedulePlan {
 	t.Helper()
-	compiled, err := convert.Schedule(in.object)
+	compiled, err := convert.Schedule(in.object, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSch
 	if s := objections(obj, channel); s != nil {
 		return r.hold(ctx, obj, *s)
 	}
-	compiled, err := convert.Schedule(obj)
+	compiled, err := convert.Schedule(obj, nil)
 	if err != nil {
 		return r.hold(ctx, obj, invalid(err))
 	}

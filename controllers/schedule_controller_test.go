@@ -121,7 +121,7 @@ func TestAPassThatWasCutOffIsFinished(t *testing.T) {
 	s.wait(11 * time.Second)
 	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.Recipients = o.Spec.Recipients[:1] })
 	obj := s.schedule()
-	compiled, err := convert.Schedule(obj)
+	compiled, err := convert.Schedule(obj, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestASlowControllerUndoesNothing(t *testing.T) {
 	slowPlan := func(t *testing.T, s *site, r *scheduleReconciler) schedulePlan {
 		t.Helper()
 		obj := s.schedule()
-		compiled, err := convert.Schedule(obj)
+		compiled, err := convert.Schedule(obj, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

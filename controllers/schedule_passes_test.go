@@ -40,7 +40,7 @@ func newPasses(t *rapid.T, when v1alpha1.ScheduleSpec, now time.Time) *passes {
 }
 
 func (s *passes) compiled() *schedule.Schedule {
-	c, err := convert.Schedule(s.object)
+	c, err := convert.Schedule(s.object, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

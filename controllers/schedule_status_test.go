@@ -21,7 +21,7 @@ import (
 
 func compiled(t testing.TB, obj *v1alpha1.ReminderSchedule) *schedule.Schedule {
 	t.Helper()
-	c, err := convert.Schedule(obj)
+	c, err := convert.Schedule(obj, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

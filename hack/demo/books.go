@@ -161,7 +161,7 @@ func (s *site) accounts(ctx context.Context, before time.Time) ([]account, error
 
 // dueKeys are the keys of the reminders of a schedule that fell due before a time.
 func dueKeys(obj *v1alpha1.ReminderSchedule, before time.Time) ([]string, error) {
-	compiled, err := convert.Schedule(obj)
+	compiled, err := convert.Schedule(obj, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read schedule %s: %w", obj.Name, err)
 	}

@@ -1,6 +1,9 @@
 package calendar
 
 import (
+	"encoding/binary"
+	"encoding/hex"
+	"hash/fnv"
 	"iter"
 	"slices"
 	"time"
@@ -29,6 +32,20 @@ var (
 
 // Name returns the name under which the calendar was compiled.
 func (c *Calendar) Name() string { return c.name }
+
+// Digest identifies what the calendar says: two calendars with the same digest have the same business days and early
+// closes. Names do not count.
+func (c *Calendar) Digest() string {
+	h := fnv.New128a()
+	h.Write([]byte{c.weekend})
+	for _, holiday := range c.holidays {
+		_ = binary.Write(h, binary.BigEndian, int32(holiday.Date))
+	}
+	for _, e := range c.early {
+		_ = binary.Write(h, binary.BigEndian, [2]int32{int32(e.Date), int32(e.Minute)})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // IsBusinessDay tells whether a date is neither on the weekend nor a holiday. A day that ends early is a business day.
 func (c *Calendar) IsBusinessDay(d Date) bool { return !c.Weekend(d) && !c.isHoliday(d) }

@@ -24,7 +24,7 @@ func Compile(name string, lookup func(name string) (Spec, bool)) (*Calendar, err
 	if calendar.longest.days > MaxRoll {
 		err := fault("spec", "", fmt.Sprintf("there is no business day, from morning to night, in the %d days from %s on",
 			calendar.longest.days, calendar.longest.from), "remove holidays, early closes, or days of the weekend")
-		err.Calendar = name
+		err.Calendar, err.NeverOpen = name, true
 		return nil, err
 	}
 	return calendar, nil
@@ -79,7 +79,7 @@ func (c *collector) include(by, name string, path []string) *FieldError {
 		return nil // two ways lead to it
 	case c.states[name] == entered:
 		cycle := append(slices.Clone(path[slices.Index(path, name):]), name)
-		return &FieldError{Reason: "calendars include each other: " + strings.Join(cycle, " → "), Hint: "take one of them out"}
+		return &FieldError{Cycle: true, Reason: "calendars include each other: " + strings.Join(cycle, " → "), Hint: "take one of them out"}
 	case len(c.states) >= MaxCalendars:
 		return &FieldError{Reason: fmt.Sprintf("more than %d calendars are included in all", MaxCalendars-1), Hint: "include fewer"}
 	}
@@ -136,7 +136,9 @@ func check(spec Spec) *FieldError {
 	}
 	switch {
 	case len(week) > 6:
-		return fault("weekend", "", "all seven days are on the weekend, so there is no business day", "write at most six")
+		err := fault("weekend", "", "all seven days are on the weekend, so there is no business day", "write at most six")
+		err.NeverOpen = true
+		return err
 	case len(spec.Holidays) > MaxHolidays:
 		return tooMany("holidays", len(spec.Holidays), MaxHolidays)
 	case len(spec.EarlyCloses) > MaxEarlyCloses:

@@ -73,6 +73,8 @@ type FieldError struct {
 	Reason   string // what is wrong
 	Hint     string // what to write instead
 	Missing  string // the name of an included calendar that does not exist (yet)
+	// Cycle: calendars include each other. NeverOpen: there is no business day within MaxRoll days.
+	Cycle, NeverOpen bool
 }
 
 // Error names the calendar, the field, the reason and the hint in one line.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/calendar"
 	"github.com/reminder-operator/reminder-operator/internal/message"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/internal/schedule"
@@ -24,13 +25,14 @@ const LateAfter = v1alpha1.DefaultSLOWithin
 
 var specPath = field.NewPath("spec")
 
-// Schedule compiles the time fields of a schedule. Its error is a field error
-// with the path below spec.schedule.
-func Schedule(obj *v1alpha1.ReminderSchedule) (*schedule.Schedule, error) {
+// Schedule compiles the time fields of a schedule. Days is the compiled calendar that spec.schedule.calendarName names;
+// nil without one. Its error is a field error with the path below spec.schedule.
+func Schedule(obj *v1alpha1.ReminderSchedule, days *calendar.Calendar) (*schedule.Schedule, error) {
 	s := obj.Spec.Schedule
 	spec := schedule.Spec{
-		Cron: s.Cron, At: s.At, TimeZone: s.TimeZone, DayMatch: schedule.DayMatch(s.DayMatch),
+		Cron: s.Cron, RRule: s.RRule, At: s.At, Anchor: anchor(s.Anchor), TimeZone: s.TimeZone, DayMatch: schedule.DayMatch(s.DayMatch),
 		Origin: obj.CreationTimestamp.Time, Start: timeOf(s.StartTime), End: timeOf(s.EndTime),
+		Calendar: days, OnNonBusinessDay: calendar.Policy(s.OnNonBusinessDay),
 	}
 	if s.Every != nil {
 		spec.Every = s.Every.Duration
@@ -52,6 +54,13 @@ func Schedule(obj *v1alpha1.ReminderSchedule) (*schedule.Schedule, error) {
 		return nil, &invalid{field.Invalid(path, fault.Value, strings.TrimPrefix(fault.Error(), fault.Field+": ")), fault}
 	}
 	return compiled, err
+}
+
+func anchor(a *v1alpha1.AnchorSpec) *schedule.Anchor {
+	if a == nil {
+		return nil
+	}
+	return &schedule.Anchor{Attribute: a.Attribute, Offset: a.Offset, Time: a.Time}
 }
 
 // ErrNeverOccurs: the schedule names no time that exists, such as February 30.

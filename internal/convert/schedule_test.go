@@ -237,7 +237,7 @@ func TestScheduleErrorsNameTheField(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := convert.Schedule(daily(c.change))
+			_, err := convert.Schedule(daily(c.change), nil)
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Fatalf("error %v, want one that begins with %q", err, c.want)
 			}
@@ -269,7 +269,7 @@ func TestEveryCountsFromTheStartTimeElseFromTheCreation(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compiled, err := convert.Schedule(c.obj)
+			compiled, err := convert.Schedule(c.obj, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
