@@ -68,7 +68,7 @@ func (s *Schedule) ForRecipient(attributes map[string]string) (*Schedule, error)
 	}
 	day, err := s.anchor.offset.addTo(date, s.days.days)
 	if err != nil {
-		return nil, s.anchor.refuse(value, fmt.Sprintf("%s with the offset %s is outside the years 1 to 9999", date, s.anchor.offset))
+		return nil, s.anchor.refuse(value, fmt.Sprintf("with the offset %s is outside the years 1 to 9999", s.anchor.offset))
 	}
 	own := *s
 	own.source = s.resolved(single(midnightOf(day) + wall(s.anchor.time.minute)*wallMinute))
@@ -80,13 +80,13 @@ func (a *anchor) refuse(value, reason string) error {
 	return whole("anchor.attribute", value, fmt.Sprintf("the recipient's attribute %q %s", shown(a.attribute), reason), "write a date such as 2026-11-03 into it")
 }
 
-// dateReason says why a value is no date.
+// dateReason says why a value is no date, without the value: it is a recipient's, and this ends up in status.
 func dateReason(value string) string {
 	switch {
 	case len(value) > len("2026-11-03") && strings.ContainsAny(value[len("2026-11-03"):][:1], "T "):
-		return fmt.Sprintf("has a time in it: %q", shown(value))
+		return "has a time in it"
 	default:
-		return fmt.Sprintf("is not a day of the calendar: %q", shown(value))
+		return "is not a day of the calendar"
 	}
 }
 
