@@ -105,6 +105,23 @@ func (s *Schedule) Resolve(w WallTime) (Occurrence, bool) {
 	return h.occurrence(), true
 }
 
+// ResolveLocal is Resolve for a local time in the form of WallTime.String: a stored one, whose instant is to be worked out
+// again because the zone or the time zone data has changed. The error, of ParseWallTime, is about the text.
+func (s *Schedule) ResolveLocal(local string) (Occurrence, bool, error) {
+	w, err := ParseWallTime(local)
+	if err != nil {
+		return Occurrence{}, false, err
+	}
+	o, ok := s.Resolve(w)
+	return o, ok, nil
+}
+
+// At returns the occurrence that is due exactly at an instant, or false if there is none.
+func (s *Schedule) At(due time.Time) (Occurrence, bool) {
+	o, ok := s.from(clamp(due))
+	return o, ok && o.Due.Equal(due)
+}
+
 // Zone returns the canonical name of the schedule's zone, "UTC" if it has none.
 func (s *Schedule) Zone() string { return s.zone.String() }
 

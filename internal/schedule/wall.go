@@ -1,6 +1,9 @@
 package schedule
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // WallTime is what a calendar and a clock on the wall show together, to the second, in no particular zone. Two of them
 // compare with ==. The zero value is 1970-01-01T00:00:00.
@@ -25,6 +28,17 @@ const wallLayout = "2006-01-02T15:04:05"
 // Wall returns the wall time of a date and a time of day; values out of range carry over, as time.Date has it.
 func Wall(year int, month time.Month, day, hour, minute, second int) WallTime {
 	return WallTime{wall(time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix())}
+}
+
+// ParseWallTime reads the form of String, years 0 to 9999, and nothing else. The error is a *FieldError of the field
+// "localTime".
+func ParseWallTime(text string) (WallTime, error) {
+	at, err := time.Parse(wallLayout, text)
+	if err != nil || len(text) != len(wallLayout) {
+		f := whole("localTime", text, fmt.Sprintf("%q is not a local time", shown(text)), "write one such as 2026-11-03T09:00:00, without an offset")
+		return WallTime{}, f
+	}
+	return WallTime{wall(at.Unix())}, nil
 }
 
 // String returns the wall time as "2006-01-02T15:04:05", without a zone or an offset.

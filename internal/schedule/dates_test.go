@@ -1,0 +1,127 @@
+package schedule_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// firsts goes through all occurrences and tells of each whether its date has not come before.
+func firsts(s *schedule.Schedule, from, to time.Time, visit func(o schedule.Occurrence, first bool)) {
+	seen := map[string]bool{}
+	for o := range s.Between(from.AddDate(0, 0, -4), to) {
+		date := o.BusinessDate()
+		if o.Due.After(from) {
+			visit(o, !seen[date])
+		}
+		seen[date] = true
+	}
+}
+
+func checkDates(t *rapid.T, spec schedule.Spec, s *schedule.Schedule, from, to time.Time) {
+	n := 0
+	firsts(s, from, to, func(o schedule.Occurrence, first bool) {
+		if first {
+			n++
+		}
+		if got := s.FirstOfDate(o); got != first {
+			t.Fatalf("%+v: FirstOfDate(%v) = %v", spec, o, got)
+		}
+	})
+	if got := s.CountDates(from, to); got != n {
+		t.Fatalf("%+v from %s to %s: CountDates = %d, want %d", spec, from, to, got, n)
+	}
+}
+
+func TestDatesAreCountedAsIfOneByOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		spec, s := drawSpec(t)
+		from := drawInstant(t, s.Location(), "from")
+		length := rapid.Int64Range(-3600, 10*86400).Draw(t, "length")
+		if spec.Every != 0 && spec.Every < time.Minute {
+			length %= 4 * 3600
+		}
+		checkDates(t, spec, s, from, from.Add(time.Duration(length)*time.Second))
+	})
+}
+
+func TestDatesOfBusinessDaysAreCountedAsIfOneByOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		spec, s, from := drawBusiness(t)
+		checkDates(t, spec, s, from, from.AddDate(0, 0, rapid.IntRange(0, 20).Draw(t, "days")))
+	})
+}
+
+// What is shifted over midnight comes after the first of the next date, and is still the first of its own.
+func TestDatesAroundAGapAtMidnight(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		spec     schedule.Spec
+		from, to string
+		want     int
+	}{
+		"a minute over a year":    {schedule.Spec{Cron: "* * * * *", TimeZone: "America/Santiago"}, "2026-01-01T02:59:59Z", "2027-01-01T02:59:59Z", 365},
+		"from the middle of one":  {schedule.Spec{Cron: "* * * * *"}, "2026-01-01T12:00:00Z", "2026-01-03T12:00:00Z", 2},
+		"to the first of one":     {schedule.Spec{Cron: "0 9,17 * * *"}, "2026-01-01T12:00:00Z", "2026-01-03T09:00:00Z", 2},
+		"a whole day is skipped":  {schedule.Spec{Cron: "* 9 * * *", TimeZone: "Pacific/Apia"}, "2011-12-28T12:00:00Z", "2012-01-02T12:00:00Z", 5},
+		"and one of its own time": {schedule.Spec{Cron: "0 9 30 12 *", TimeZone: "Pacific/Apia"}, "2011-12-01T00:00:00Z", "2012-01-01T00:00:00Z", 1},
+		"both passes are one":     {schedule.Spec{Cron: "30 1 * * *", TimeZone: "America/New_York", Overlap: schedule.OverlapBoth}, "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z", 1},
+		"the second pass alone":   {schedule.Spec{Cron: "30 1 * * *", TimeZone: "America/New_York", Overlap: schedule.OverlapBoth}, "2026-11-01T05:30:00Z", "2026-11-02T00:00:00Z", 0},
+		"nothing":                 {schedule.Spec{Cron: "* * * * *"}, "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", 0},
+	}
+	for name, test := range tests {
+		if got := compile(t, test.spec).CountDates(instant(t, test.from), instant(t, test.to)); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestAtIsTheOccurrenceOfThatInstant(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		spec, s := drawSpec(t)
+		for _, o := range collect(s, drawInstant(t, s.Location(), "after"), 10) {
+			if got, ok := s.At(o.Due); !ok || got != o {
+				t.Fatalf("%+v: At(%s) = %v, %v, want %v", spec, o.Due, got, ok, o)
+			}
+			if got, ok := s.At(o.Due.Add(1)); ok {
+				t.Fatalf("%+v: a nanosecond after %s: %v", spec, o.Due, got)
+			}
+			if got, ok := s.At(o.Due.Add(-time.Second)); ok && spec.Every != time.Second {
+				t.Fatalf("%+v: a second before %s: %v", spec, o.Due, got)
+			}
+		}
+	})
+}
+
+func TestAStoredLocalTimeIsResolvedAgain(t *testing.T) {
+	t.Parallel()
+	s := compile(t, schedule.Spec{Cron: "30 2 * * *", TimeZone: "America/New_York"})
+	o, ok, err := s.ResolveLocal("2026-03-08T02:30:00")
+	if err != nil || !ok || o.Due != instant(t, "2026-03-08T07:30:00Z") || o.Nominal.String() != "2026-03-08T02:30:00" {
+		t.Errorf("%v, %v, %v", o, ok, err)
+	}
+	for _, text := range []string{"", "2026-03-08", "2026-03-08T02:30:00Z", "2026-03-08T02:30:00.5", "2026-02-30T02:30:00", "2026-3-08T02:30:00 "} {
+		_, _, err := s.ResolveLocal(text)
+		if err == nil {
+			t.Errorf("%q is taken", text)
+			continue
+		}
+		checkRefusal(t, err)
+	}
+}
+
+func TestWallTimesPrintWhatTheyAreReadFrom(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := schedule.Wall(rapid.IntRange(0, 9999).Draw(t, "year"), 1, 1, 0, 0, rapid.IntRange(0, 365*86400-1).Draw(t, "second"))
+		if again, err := schedule.ParseWallTime(w.String()); err != nil || again != w {
+			t.Fatalf("%s is read as %s, %v", w, again, err)
+		}
+	})
+}
