@@ -22,7 +22,7 @@ const Finalizer = "reminders.dev/cleanup"
 // Options are what all controllers share.
 type Options struct {
 	Client client.Client
-	// Reader reads past the cache: Secrets, by name.
+	// Reader reads past the cache: Secrets and ConfigMaps, by name.
 	Reader client.Reader
 	Events events.EventRecorder
 	Broker *broker.Broker
@@ -43,6 +43,8 @@ type Options struct {
 
 	// started is when this process began; the zero time is long ago.
 	started time.Time
+	// calendars are the compiled calendars that all controllers share; nil keeps none.
+	calendars *calendarCache
 }
 
 // report is what a pass has found out about an object.

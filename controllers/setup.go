@@ -29,7 +29,7 @@ const byChannel = "spec.channelName"
 
 // SetUp registers all controllers with a manager.
 func SetUp(ctx context.Context, mgr ctrl.Manager, o Options) error {
-	o.started = o.Now()
+	o.started, o.calendars = o.Now(), &calendarCache{}
 	for name, set := range map[string]func(context.Context, ctrl.Manager, Options) error{
 		"schedules": setUpSchedules, "channels": setUpChannels, "calendars": setUpCalendars, "replays": setUpReplays,
 	} {
