@@ -74,6 +74,9 @@ type invalid struct {
 
 func (e *invalid) Error() string { return e.shown.Error() }
 
+// Unwrap gives the path by the *field.Error, and the place in the value by the *schedule.FieldError.
+func (e *invalid) Unwrap() []error { return []error{e.shown, e.cause} }
+
 func (e *invalid) Is(target error) bool {
 	return target == ErrNeverOccurs && e.cause.NeverOccurs
 }

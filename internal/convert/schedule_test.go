@@ -9,10 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
 )
 
 var created = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
@@ -245,6 +247,18 @@ func TestScheduleErrorsNameTheField(t *testing.T) {
 				t.Errorf("%v: is ErrNeverOccurs is %v, want %v", err, got, c.never)
 			}
 		})
+	}
+}
+
+func TestScheduleErrorsGiveThePathAndThePlace(t *testing.T) {
+	t.Parallel()
+	_, err := convert.Schedule(daily(func(o *v1alpha1.ReminderSchedule) { o.Spec.Schedule.Cron = "5/15 * * * *" }), nil)
+	shown, ok := errors.AsType[*field.Error](err)
+	if !ok || shown.Field != "spec.schedule.cron" {
+		t.Errorf("the path is %v", shown)
+	}
+	if fault, ok := errors.AsType[*schedule.FieldError](err); !ok || fault.Caret() != "5/15 * * * *\n^" {
+		t.Errorf("the place is %v", fault)
 	}
 }
 
