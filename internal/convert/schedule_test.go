@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	pathfield "k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
@@ -253,7 +253,7 @@ func TestScheduleErrorsNameTheField(t *testing.T) {
 func TestScheduleErrorsGiveThePathAndThePlace(t *testing.T) {
 	t.Parallel()
 	_, err := convert.Schedule(daily(func(o *v1alpha1.ReminderSchedule) { o.Spec.Schedule.Cron = "5/15 * * * *" }), nil)
-	shown, ok := errors.AsType[*field.Error](err)
+	shown, ok := errors.AsType[*pathfield.Error](err)
 	if !ok || shown.Field != "spec.schedule.cron" {
 		t.Errorf("the path is %v", shown)
 	}
