@@ -114,10 +114,13 @@ func causesOf(t *testing.T, err error) []cause {
 	return causes
 }
 
-// create has the API server check an object as on creation, without storing it.
+// create has the API server check an object as on creation, without storing it. What it answers is what lint answers.
 func create(t *testing.T, api client.Client, o *unstructured.Unstructured) error {
 	t.Helper()
-	return api.Create(t.Context(), o, client.DryRunAll, client.FieldValidation("Strict"))
+	before := o.DeepCopy()
+	err := api.Create(t.Context(), o, client.DryRunAll, client.FieldValidation("Strict"))
+	compareOffline(t, before, o, err)
+	return err
 }
 
 // parse reads an object from YAML.
