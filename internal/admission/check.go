@@ -21,8 +21,8 @@ func (s *Schemas) Has(name string) bool { return s.kinds[name] != nil }
 
 // Check does with an object of one of the kinds what an API server does that creates it. It changes the object: unknown
 // fields and the status go, defaults come. Unknown are the paths of the fields that the kind does not have, in order;
-// kubectl refuses them, an API server alone drops them. Refusals are what is wrong with the object. The error is about
-// this program, not about the object.
+// kubectl refuses them, an API server alone drops them. Refusals are what is wrong with the object; one that has no field,
+// "<nil>", says that not all rules were checked. The error is about this program, not about the object.
 func (s *Schemas) Check(ctx context.Context, object map[string]any) (unknown []string, refusals field.ErrorList, err error) {
 	name, _ := object["kind"].(string)
 	load := s.kinds[name]
@@ -41,11 +41,11 @@ func (s *Schemas) Check(ctx context.Context, object map[string]any) (unknown []s
 	refusals = append(refusals, metaRefusals(meta)...)
 	refusals = append(refusals, validation.ValidateCustomResource(nil, object, k.types)...)
 	refusals = append(refusals, listtype.ValidateListSetsAndMaps(nil, k.structure, object)...)
-	if k.rules != nil && !slices.ContainsFunc(refusals, blocks) {
-		more, _ := k.rules.Validate(ctx, nil, k.structure, object, nil, celconfig.RuntimeCELCostBudget)
-		refusals = append(refusals, more...)
+	if slices.ContainsFunc(refusals, blocks) {
+		return unknown, append(refusals, notAllChecked()), nil
 	}
-	return unknown, refusals, nil
+	more, _ := k.rules.Validate(ctx, nil, k.structure, object, nil, celconfig.RuntimeCELCostBudget)
+	return unknown, append(refusals, more...), nil
 }
 
 // coerce prunes an object to what its kind has and fills in defaults.
@@ -85,6 +85,11 @@ func metaRefusals(meta *metav1.ObjectMeta) field.ErrorList {
 		meta.Name = meta.GenerateName + "00000"
 	}
 	return apivalidation.ValidateObjectMeta(meta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+}
+
+// notAllChecked is the API server's hint, without a field, that there may be more.
+func notAllChecked() *field.Error {
+	return field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
 }
 
 // blocks tells whether an API server leaves out the rules because of a refusal: they could not rely on the types.

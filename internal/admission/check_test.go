@@ -36,8 +36,8 @@ func TestCheck(t *testing.T) {
 		"what is right has no refusal":          {"", "", nil, nil},
 		"a name may be left to the API server":  {"name: renewal-notice", "generateName: renewal-", nil, nil},
 		"status is left out":                    {"spec:", "status: {nextDueTime: soon}\nspec:", nil, nil},
-		"a name is needed":                      {"name: renewal-notice", "labels: {a: b}", nil, []string{"metadata.name"}},
-		"metadata is needed":                    {"metadata: {name: renewal-notice}", "", nil, []string{"metadata.name"}},
+		"a name is needed":                      {"name: renewal-notice", "labels: {a: b}", nil, []string{"metadata.name", "<nil>"}},
+		"metadata is needed":                    {"metadata: {name: renewal-notice}", "", nil, []string{"metadata.name", "<nil>"}},
 		"a name is of lower case":               {"renewal-notice", "Renewal", nil, []string{"metadata.name"}},
 		"metadata is of its types":              {"name: renewal-notice", "name: 5", nil, []string{"metadata"}},
 		"labels are of their form":              {"name: renewal-notice", "name: a, labels: {a: 'b c'}", nil, []string{"metadata.labels"}},
@@ -45,9 +45,9 @@ func TestCheck(t *testing.T) {
 		"unknown fields in lists are named":     {"id: acct_4821", "id: a, email: b", []string{"spec.recipients[0].email"}, nil},
 		"unknown fields of metadata are named":  {"name: renewal-notice", "name: a, title: b", []string{"metadata.title"}, nil},
 		"a rule over two fields holds":          {"dst: {}", "jitter: 5h", nil, []string{"spec.schedule.jitter"}},
-		"types come before rules":               {"dst: {}", "jitter: 5h, every: 5", nil, []string{"spec.schedule.every"}},
+		"types come before rules":               {"dst: {}", "jitter: 5h, every: 5", nil, []string{"spec.schedule.every", "<nil>"}},
 		"a kind that there is not is not found": {"kind: ReminderSchedule", "kind: ReminderPlan", nil, []string{"kind"}},
-		"an object without a spec lacks it":     {schedule[strings.Index(schedule, "spec:"):], "", nil, []string{"spec"}},
+		"an object without a spec lacks it":     {schedule[strings.Index(schedule, "spec:"):], "", nil, []string{"spec", "<nil>"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
