@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -157,7 +158,10 @@ func (f controllerFlags) manager(b *broker.Broker) (manager.Manager, error) {
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
-			ByObject:         map[client.Object]cache.ByObject{&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{f.namespace: {}}}},
+			ByObject: map[client.Object]cache.ByObject{
+				&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{f.namespace: {}}},
+				&corev1.ConfigMap{}:  {Transform: nameOnly}, // of which only metadata is asked for
+			},
 		},
 	})
 	if err != nil {
@@ -167,6 +171,18 @@ func (f controllerFlags) manager(b *broker.Broker) (manager.Manager, error) {
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("broker", func(*http.Request) error { return b.Ready() }))
 	return mgr, err
+}
+
+// nameOnly leaves what tells an object and its version. An annotation may hold all that the object does.
+func nameOnly(in any) (any, error) {
+	if obj, err := meta.Accessor(in); err == nil {
+		obj.SetManagedFields(nil)
+		obj.SetAnnotations(nil)
+		obj.SetLabels(nil)
+		obj.SetOwnerReferences(nil)
+		obj.SetFinalizers(nil)
+	}
+	return in, nil
 }
 
 // addParts adds the controllers and what the leader does beside them.

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"errors"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -29,7 +28,7 @@ func (c *calendarCache) compiled(name types.NamespacedName, version string, comp
 		return kept.days, kept.fault
 	}
 	days, err := compile()
-	if _, fault := errors.AsType[*calendarFault](err); fault || err == nil {
+	if err == nil || isCalendarFault(err) {
 		c.keep(name, compiledCalendar{version: version, days: days, fault: err})
 	}
 	return days, err

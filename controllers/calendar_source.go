@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,15 +22,20 @@ import (
 // errConfigMapUnavailable: the ConfigMap with an iCalendar file is missing, or has no such file in it.
 var errConfigMapUnavailable = errors.New("ConfigMap unavailable")
 
-// calendarFault is what is wrong with a calendar, or with what it names, that only people can mend. Any other error of
+// calendarError is what is wrong with a calendar, or with what it names, that only people can mend. Any other error of
 // reading a calendar is a failure that passes.
-type calendarFault struct{ error }
+type calendarError struct{ error }
 
 // Unwrap gives errors.Is what convert and this package know a fault by.
-func (f *calendarFault) Unwrap() error { return f.error }
+func (f *calendarError) Unwrap() error { return f.error }
+
+func isCalendarFault(err error) bool {
+	_, ok := errors.AsType[*calendarError](err)
+	return ok
+}
 
 // calendar reads and compiles the BusinessCalendar of a name together with those that it includes. Its error is a
-// *calendarFault, or a failure to read. What was compiled before is answered again while nothing of it has changed.
+// *calendarError, or a failure to read. What was compiled before is answered again while nothing of it has changed.
 func (o Options) calendar(ctx context.Context, namespace, name string) (*calendar.Calendar, error) {
 	g := &calendarGathering{Options: o, namespace: namespace, objects: map[string]*v1alpha1.BusinessCalendar{}}
 	if err := g.gather(ctx, name); err != nil {
@@ -108,7 +114,7 @@ func (g *calendarGathering) compile(ctx context.Context, name string) (*calendar
 		}
 		text, err := g.iCalendar(ctx, obj.Spec.ICalendar.ConfigMapRef)
 		if errors.Is(err, errConfigMapUnavailable) {
-			return nil, &calendarFault{fmt.Errorf("calendar %s: spec.iCalendar.configMapRef: %w", name, err)}
+			return nil, &calendarError{fmt.Errorf("calendar %s: spec.iCalendar.configMapRef: %w", name, err)}
 		}
 		if err != nil {
 			return nil, err
@@ -120,13 +126,14 @@ func (g *calendarGathering) compile(ctx context.Context, name string) (*calendar
 		return obj, texts[name], obj != nil
 	})
 	if err != nil {
-		return nil, &calendarFault{err}
+		return nil, &calendarError{err}
 	}
 	return compiled, nil
 }
 
 // iCalendar reads the text of an iCalendar file past the cache.
 func (g *calendarGathering) iCalendar(ctx context.Context, ref v1alpha1.ConfigMapKeyRef) (string, error) {
+	ref.Key = cmp.Or(ref.Key, v1alpha1.DefaultCalendarKey)
 	configMap := &corev1.ConfigMap{}
 	err := g.Reader.Get(ctx, client.ObjectKey{Namespace: g.namespace, Name: ref.Name}, configMap)
 	if apierrors.IsNotFound(err) {
@@ -163,10 +170,9 @@ func (u *unavailable) Is(target error) bool { return target == errConfigMapUnava
 // calendarSummary is what a calendar's status says of an error of reading it. What is missing may be created later; the
 // rest only an edit can mend.
 func calendarSummary(err error) condition.Summary {
-	if _, ok := errors.AsType[*calendarFault](err); !ok {
-		return failed(err)
-	}
 	switch {
+	case !isCalendarFault(err):
+		return failed(err)
 	case errors.Is(err, convert.ErrCalendarNotFound):
 		return condition.Waiting(v1alpha1.ReasonCalendarNotFound, err.Error())
 	case errors.Is(err, errConfigMapUnavailable):

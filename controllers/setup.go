@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,6 +28,9 @@ const concurrentSchedules = 8
 // byChannel is the field index of schedules by the channel they name.
 const byChannel = "spec.channelName"
 
+// byCalendar is the field index of schedules by the calendar they name.
+const byCalendar = "spec.schedule.calendarName"
+
 // SetUp registers all controllers with a manager.
 func SetUp(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	o.started, o.calendars = o.Now(), &calendarCache{}
@@ -46,16 +50,31 @@ func setUpSchedules(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		status:  &condition.Writer{Client: o.Client, Interval: o.StatusInterval, Now: o.Now},
 		done:    map[types.NamespacedName]progress{},
 	}
-	index := func(obj client.Object) []string { return []string{obj.(*v1alpha1.ReminderSchedule).Spec.ChannelName} }
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.ReminderSchedule{}, byChannel, index); err != nil {
-		return err
+	for field, index := range map[string]client.IndexerFunc{byChannel: channelName, byCalendar: calendarName} {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.ReminderSchedule{}, field, index); err != nil {
+			return err
+		}
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.ReminderSchedule{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, r.statusEdited()))).
 		Watches(&v1alpha1.ReminderChannel{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOf), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}, readyChanged())).
+		Watches(&v1alpha1.BusinessCalendar{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOfCalendar), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOfCalendar), builder.OnlyMetadata, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.TypedChannel(o.Changed, r.onChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrentSchedules}).
 		Complete(r)
+}
+
+// channelName and calendarName are what schedules are indexed by.
+func channelName(obj client.Object) []string {
+	return []string{obj.(*v1alpha1.ReminderSchedule).Spec.ChannelName}
+}
+
+func calendarName(obj client.Object) []string {
+	if name := obj.(*v1alpha1.ReminderSchedule).Spec.Schedule.CalendarName; name != "" {
+		return []string{name}
+	}
+	return nil
 }
 
 // onChanged queues a schedule whose counters have changed for when its status may

@@ -13,8 +13,8 @@ import (
 	"github.com/reminder-operator/reminder-operator/internal/condition"
 )
 
-// +kubebuilder:rbac:groups=reminders.dev,resources=businesscalendars;reminderreplays,verbs=get;list;watch
-// +kubebuilder:rbac:groups=reminders.dev,resources=businesscalendars/status;reminderreplays/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=reminders.dev,resources=reminderreplays,verbs=get;list;watch
+// +kubebuilder:rbac:groups=reminders.dev,resources=reminderreplays/status,verbs=get;update;patch
 
 // unsupportedReconciler says of a kind that this version does not act on it, so
 // that nobody believes that an accepted object does something.
@@ -40,17 +40,6 @@ func (r *unsupportedReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 	condition.Summarise(conditions, obj.GetGeneration(), condition.Stalled(v1alpha1.ReasonNotSupportedYet, r.message))
 	wait, err := r.status.Write(ctx, obj, before, condition.Differs(before, obj))
 	return requeue(wait, err)
-}
-
-func setUpCalendars(_ context.Context, mgr ctrl.Manager, o Options) error {
-	return setUpUnsupported(mgr, o, &unsupportedReconciler{
-		fresh: func() client.Object { return &v1alpha1.BusinessCalendar{} },
-		parts: func(obj client.Object) (*int64, *[]metav1.Condition) {
-			s := &obj.(*v1alpha1.BusinessCalendar).Status
-			return &s.ObservedGeneration, &s.Conditions
-		},
-		message: "this version does not act on BusinessCalendars; schedules that name one are not planned",
-	})
 }
 
 func setUpReplays(_ context.Context, mgr ctrl.Manager, o Options) error {

@@ -157,17 +157,24 @@ type BusinessCalendarStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// holidays is the number of holidays in the 366 days ahead, from all sources.
+	// holidays is the number of holidays in the 366 days from today (UTC) on, from all sources.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Holidays int32 `json:"holidays"`
 
-	// upcoming are the next holidays, at most 5.
+	// upcoming are the next of these holidays, at most 5, today's included.
 	// +listType=map
 	// +listMapKey=date
 	// +kubebuilder:validation:MaxItems=5
 	// +optional
 	Upcoming []Holiday `json:"upcoming,omitempty"`
+
+	// dataVersion is the release of the data that public holidays come from, such as rickar/cal v2.1.26. At most 128
+	// characters. A later release of the operator may know more holidays.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	DataVersion string `json:"dataVersion,omitempty"`
 }
 
 // BusinessCalendar says which days are business days.

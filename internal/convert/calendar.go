@@ -3,7 +3,8 @@ package convert
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -35,7 +36,7 @@ func Calendar(name string, find FindCalendar) (*calendar.Calendar, error) {
 		return nil, mistake
 	}
 	if fault, ok := errors.AsType[*calendar.FieldError](err); ok {
-		return nil, &invalidCalendar{fault}
+		return nil, &calendarError{fault}
 	}
 	return compiled, err
 }
@@ -50,19 +51,21 @@ var (
 	ErrNoBusinessDay = errors.New("no business day")
 )
 
-// invalidCalendar is a field error of a calendar.
-type invalidCalendar struct{ cause *calendar.FieldError }
+// calendarError is a field error of a calendar.
+type calendarError struct{ cause *calendar.FieldError }
 
-func (e *invalidCalendar) Error() string {
-	path := field.NewPath("spec")
-	if e.cause.Field != "spec" {
-		path = path.Child(e.cause.Field)
+func (e *calendarError) Error() string {
+	text := fmt.Sprintf("%s; %s", e.cause.Reason, e.cause.Hint)
+	switch {
+	case e.cause.Missing == e.cause.Calendar: // no field of a calendar is at fault
+		return fmt.Sprintf("calendar %s: %s", e.cause.Calendar, text)
+	case e.cause.Field == specPath.String(): // all of them are
+		return fmt.Sprintf("calendar %s: %s: %s", e.cause.Calendar, specPath, text)
 	}
-	text := strings.TrimPrefix(e.cause.Error(), fmt.Sprintf("calendar %q: %s: ", e.cause.Calendar, e.cause.Field))
-	return fmt.Sprintf("calendar %s: %s: %s", e.cause.Calendar, path, text)
+	return fmt.Sprintf("calendar %s: %s: %s", e.cause.Calendar, specPath.Child(e.cause.Field), text)
 }
 
-func (e *invalidCalendar) Is(target error) bool {
+func (e *calendarError) Is(target error) bool {
 	switch target {
 	case ErrCalendarNotFound:
 		return e.cause.Missing != ""
@@ -76,41 +79,56 @@ func (e *invalidCalendar) Is(target error) bool {
 
 // calendarSpec is one calendar's own part. The schema has checked a calendar that an API server holds; one from a file
 // may say anything.
-func calendarSpec(obj *v1alpha1.BusinessCalendar, iCalendar string) (calendar.Spec, error) {
-	spec := calendar.Spec{
-		Weekend: []time.Weekday{time.Saturday, time.Sunday},
-		Country: obj.Spec.Country, Region: obj.Spec.Region, ICalendar: iCalendar, Include: obj.Spec.Include,
-	}
-	if obj.Spec.Weekend != nil {
-		spec.Weekend = nil
-		for i, day := range obj.Spec.Weekend {
-			number, ok := weekdays[day]
-			if !ok {
-				return spec, field.NotSupported(specPath.Child("weekend").Index(i), day, []v1alpha1.Weekday{v1alpha1.Saturday, v1alpha1.Sunday})
-			}
-			spec.Weekend = append(spec.Weekend, number)
-		}
+func calendarSpec(obj *v1alpha1.BusinessCalendar, iCalendar string) (spec calendar.Spec, err error) {
+	spec = calendar.Spec{Country: obj.Spec.Country, Region: obj.Spec.Region, ICalendar: iCalendar, Include: obj.Spec.Include}
+	if spec.Weekend, err = weekend(obj.Spec.Weekend); err != nil {
+		return spec, err
 	}
 	for i, h := range obj.Spec.Holidays {
-		date, err := calendar.ParseDate(h.Date)
+		date, err := dateAt(specPath.Child("holidays").Index(i), h.Date)
 		if err != nil {
-			return spec, field.Invalid(specPath.Child("holidays").Index(i).Child("date"), h.Date, err.Error())
+			return spec, err
 		}
 		spec.Holidays = append(spec.Holidays, calendar.Holiday{Date: date, Name: h.Name})
 	}
 	for i, e := range obj.Spec.EarlyCloses {
 		path := specPath.Child("earlyCloses").Index(i)
-		date, err := calendar.ParseDate(e.Date)
+		date, err := dateAt(path, e.Date)
 		if err != nil {
-			return spec, field.Invalid(path.Child("date"), e.Date, err.Error())
+			return spec, err
 		}
 		at, err := time.Parse("15:04", e.Time)
-		if err != nil {
+		if err != nil || len(e.Time) != len("15:04") {
 			return spec, field.Invalid(path.Child("time"), e.Time, "write hours and minutes from 00:01 to 23:59, such as 13:00")
 		}
 		spec.EarlyCloses = append(spec.EarlyCloses, calendar.EarlyClose{Date: date, Minute: at.Hour()*60 + at.Minute(), Name: e.Name})
 	}
 	return spec, nil
+}
+
+// dateAt reads the date of a day at a path.
+func dateAt(path *field.Path, text string) (calendar.Date, error) {
+	date, err := calendar.ParseDate(text)
+	if err != nil {
+		return 0, field.Invalid(path.Child("date"), text, "write a day of the calendar, such as 2026-12-24")
+	}
+	return date, nil
+}
+
+// weekend reads days of the week. Unset is Saturday and Sunday; an empty list is none.
+func weekend(days []v1alpha1.Weekday) ([]time.Weekday, error) {
+	if days == nil {
+		return []time.Weekday{time.Saturday, time.Sunday}, nil
+	}
+	var all []time.Weekday
+	for i, day := range days {
+		number, ok := weekdays[day]
+		if !ok {
+			return nil, field.NotSupported(specPath.Child("weekend").Index(i), day, slices.Sorted(maps.Keys(weekdays)))
+		}
+		all = append(all, number)
+	}
+	return all, nil
 }
 
 var weekdays = map[v1alpha1.Weekday]time.Weekday{

@@ -183,16 +183,16 @@ func TestUnsupportedFieldsStall(t *testing.T) {
 	calendar.Spec.Country = "DE"
 	s.Create(t, obj, calendar)
 	s.WaitReason(t, "anchor", v1alpha1.ReasonNotSupportedYet)
-	system.Eventually(t, "the calendar stalls", func() (bool, string) {
+	system.Eventually(t, "the calendar is ready", func() (bool, string) {
 		if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(calendar), calendar); err != nil {
 			return false, err.Error()
 		}
 		for _, c := range calendar.Status.Conditions {
-			if c.Type == v1alpha1.StalledCondition {
-				return c.Reason == v1alpha1.ReasonNotSupportedYet, c.Reason
+			if c.Type == v1alpha1.ReadyCondition {
+				return c.Reason == v1alpha1.ReasonAvailable, c.Reason
 			}
 		}
-		return false, "no Stalled"
+		return false, "no Ready"
 	})
 	for _, c := range s.Schedule(t, "anchor").Status.Conditions {
 		if c.Type == v1alpha1.StalledCondition && !strings.Contains(c.Message, "spec.schedule.rrule") {

@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// kubectl apply keeps a whole ConfigMap in an annotation.
+func TestOfAConfigMapOnlyNameAndVersionAreCached(t *testing.T) {
+	t.Parallel()
+	var strip cache.TransformFunc = nameOnly
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "office", UID: "uid-1", ResourceVersion: "7",
+		Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("x", 1<<18)},
+		Labels:      map[string]string{"a": "b"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+	}}
+	if _, err := strip(obj); err != nil {
+		t.Fatal(err)
+	}
+	if obj.Namespace != "shop" || obj.Name != "office" || obj.UID != types.UID("uid-1") || obj.ResourceVersion != "7" {
+		t.Errorf("too little is left: %+v", obj)
+	}
+	if len(obj.Annotations)+len(obj.Labels)+len(obj.ManagedFields) > 0 {
+		t.Errorf("too much is left: %+v", obj)
+	}
+	gone := cache.DeletedFinalStateUnknown{Key: "shop/office"}
+	if out, err := strip(gone); err != nil || out != any(gone) {
+		t.Errorf("a tombstone became %v, error %v", out, err)
+	}
+}
