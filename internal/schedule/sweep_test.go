@@ -43,23 +43,24 @@ var (
 // TestSweep compares the resolver with an oracle around every change of the clocks from 2000 to 2037, in every zone,
 // under every policy. The oracle knows nothing of periods: it steps through real time minute by minute, notes what the
 // clocks show, and applies the policies to that as they are worded. Every tenth zone, and the odd ones, are also swept
-// backwards; with -short no others are.
+// backwards; with -short no others are. robfig/cron goes the same way, for comparison.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	var total tally
-	books := library{}
+	books, theirs := library{}, newYardstick(t)
 	for i, name := range canonicalZones(t) {
 		some := i%10 == 0 || slices.Contains(oddZones, name)
 		if testing.Short() && !some {
 			continue
 		}
-		total.add(sweepZone(t, name, books, some))
+		total.add(sweepZone(t, name, books, theirs, some))
 		if t.Failed() {
 			return
 		}
 	}
 	t.Logf("%d zones, %d changes, %d schedules, %d occurrences: %d lost, %d extra, %d early",
 		total.zones, total.changes, total.schedules, total.occurrences, total.lost, total.extra, total.early)
+	theirs.report(t)
 	if total.changes == 0 || total.lost+total.extra+total.early > 0 {
 		t.Fail()
 	}
@@ -89,7 +90,7 @@ func canonicalZones(t *testing.T) []string {
 	return names
 }
 
-func sweepZone(t *testing.T, name string, books library, backwards bool) tally {
+func sweepZone(t *testing.T, name string, books library, theirs *yardstick, backwards bool) tally {
 	t.Helper()
 	zone, _, err := schedule.ResolveZone(name)
 	if err != nil {
@@ -100,6 +101,7 @@ func sweepZone(t *testing.T, name string, books library, backwards bool) tally {
 	for change := range changes(zone, 2000, 2038) {
 		sum.changes++
 		diary := books.diary(zone, change.Add(-margin), change.Add(margin))
+		theirs.measure(zone, diary)
 		for _, s := range schedules {
 			sum.schedules++
 			sum.add(diary.compare(t, s))
