@@ -82,6 +82,9 @@ func window(d time.Duration) change {
 	return func(o *v1alpha1.ReminderSchedule) { o.Spec.CatchUp = &v1alpha1.CatchUpPolicy{Window: duration(d)} }
 }
 
+// anObjective is a field that this version does not act on.
+var anObjective = &v1alpha1.SLOSpec{Objective: "99.9"}
+
 // entryOf is what the registry has after a pass over an object.
 func entryOf(obj *v1alpha1.ReminderSchedule, changes ...func(*reminder.Schedule)) reminder.Schedule {
 	entry := convert.Entry(obj, convert.Recipients(obj))
@@ -92,6 +95,11 @@ func entryOf(obj *v1alpha1.ReminderSchedule, changes ...func(*reminder.Schedule)
 	return entry
 }
 
+// planned is an entry whose schedule is planned through a time.
+func planned(through time.Time) func(*reminder.Schedule) {
+	return func(e *reminder.Schedule) { e.Cursor = reminder.Cursor{DoneTime: through, ThroughTime: through} }
+}
+
 // planOf plans with a look-ahead of 15 minutes.
 func planOf(t testing.TB, in scheduleInput) schedulePlan {
 	t.Helper()
@@ -99,11 +107,31 @@ func planOf(t testing.TB, in scheduleInput) schedulePlan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.compiled = compiled
+	in.recipients = convert.Recipients(in.object)
+	in.series, _ = convert.SeriesOf(in.object, compiled, in.recipients)
+	in.retention = 7 * 24 * time.Hour
 	if in.lookAhead == 0 {
 		in.lookAhead = 15 * time.Minute
 	}
 	return planSchedule(in)
+}
+
+// missed is what a plan makes of what fell due while nothing was planned.
+type missed struct {
+	// some: at least one occurrence is given up.
+	some bool
+	// taken is the due time of the latest that is taken up; zero for none.
+	taken time.Time
+}
+
+func missedBy(p schedulePlan, now time.Time) missed {
+	m := missed{some: p.entry.Cursor.Missed != nil}
+	for one := range p.reminders {
+		if !one.DueTime.After(now) {
+			m.taken = later(m.taken, one.DueTime)
+		}
+	}
+	return m
 }
 
 // slots are the due times of a plan: as time of day on 2026-11-30.

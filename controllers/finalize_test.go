@@ -131,7 +131,7 @@ func TestADeletionMeetsAnotherEntry(t *testing.T) {
 		r := s.schedules()
 		s.pass(r)
 		s.remake(func(o *v1alpha1.ReminderSchedule) { // never registered, and kept by the finalizer
-			o.Spec.TTLAfterFinished, o.Finalizers = duration(time.Hour), []string{Finalizer}
+			o.Spec.SLO, o.Finalizers = anObjective, []string{Finalizer}
 		})
 		s.pass(r)
 		s.want(map[string]int{"Scheduled": 4})
@@ -182,7 +182,7 @@ func TestADeletionMeetsAnotherEntry(t *testing.T) {
 	t.Run("of nobody, because it was never planned: nothing to do", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
-		s.create(s.hourly(2, func(o *v1alpha1.ReminderSchedule) { o.Spec.TTLAfterFinished = duration(time.Hour) }))
+		s.create(s.hourly(2, func(o *v1alpha1.ReminderSchedule) { o.Spec.SLO = anObjective }))
 		r := s.schedules()
 		s.pass(r)
 		s.remove()

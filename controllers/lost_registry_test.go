@@ -7,11 +7,11 @@ import "testing"
 func TestALostRegistryKeepsWhatTheSameSpecHasPlanned(t *testing.T) {
 	t.Parallel()
 	in := scheduleInput{object: aSchedule(cron("0 9 * * *"), cursor("12:15:00")), now: clock("12:00:00"), open: 7}
-	if entry, write, withdraw := registration(in, nil); entry.Epoch != 7 || !write || withdraw {
-		t.Errorf("with open reminders: epoch %d, write %t, withdraw %t; want 7, true, false", entry.Epoch, write, withdraw)
+	if entry, withdraw := registration(in); entry.Epoch != 7 || withdraw {
+		t.Errorf("with open reminders: epoch %d, withdraw %t; want 7, false", entry.Epoch, withdraw)
 	}
 	in.open = 0
-	if entry, _, _ := registration(in, nil); entry.Epoch != in.now.Unix() {
+	if entry, _ := registration(in); entry.Epoch != in.now.Unix() {
 		t.Errorf("without: epoch %d, want the clock's %d", entry.Epoch, in.now.Unix())
 	}
 }

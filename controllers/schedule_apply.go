@@ -25,11 +25,9 @@ import (
 // next pass does the rest. It answers how many of the planned reminders have no
 // outcome yet.
 func (r *scheduleReconciler) apply(ctx context.Context, obj *v1alpha1.ReminderSchedule, p schedulePlan) (int64, error) {
-	if p.write {
-		if err := r.Broker.Registry.PutSchedule(ctx, p.entry, p.revision, 0); err != nil {
-			return 0, err
-		}
-		failpoint.Hit(failpoint.C1Registered)
+	revision, err := r.register(ctx, p)
+	if err != nil {
+		return 0, err
 	}
 	if err := r.Broker.Audience.Replace(ctx, obj.Namespace, obj.Name, p.entry.AudienceHash, p.recipients); err != nil {
 		return 0, err
@@ -40,12 +38,12 @@ func (r *scheduleReconciler) apply(ctx context.Context, obj *v1alpha1.ReminderSc
 		}
 	}
 	if p.settle {
-		if err := r.cancelOutdated(ctx, p.entry, p.recipients); err != nil {
+		if err := r.cancelOutdated(ctx, p.entry, p.judge); err != nil {
 			return 0, err
 		}
 	}
 	var open atomic.Int64
-	err := inParallel(ctx, p.reminders, func(ctx context.Context, one delivery.Planned) error {
+	err = inParallel(ctx, p.reminders, func(ctx context.Context, one delivery.Planned) error {
 		unsettled, err := r.planOne(ctx, one)
 		if unsettled {
 			open.Add(1)
@@ -56,8 +54,36 @@ func (r *scheduleReconciler) apply(ctx context.Context, obj *v1alpha1.ReminderSc
 		return 0, err
 	}
 	failpoint.Hit(failpoint.C4Planned)
-	r.keepProgress(obj, progress{uid: p.entry.UID, generation: p.entry.Generation, epoch: p.entry.Epoch, stream: p.stream, through: p.through})
+	if p.entry.Cursor.Open() {
+		p.entry.Cursor = p.entry.Cursor.Close()
+		if _, err := r.Broker.Registry.PutSchedule(ctx, p.entry, revision, 0); err != nil {
+			return 0, err
+		}
+	}
+	r.keepProgress(obj, p.done)
 	return open.Load(), nil
+}
+
+// register writes the entry, so that workers judge by the new spec and another pass
+// knows what this one has begun; and then the records of what is given up. It
+// answers the entry's revision.
+func (r *scheduleReconciler) register(ctx context.Context, p schedulePlan) (uint64, error) {
+	revision := p.revision
+	if p.write {
+		var err error
+		if revision, err = r.Broker.Registry.PutSchedule(ctx, p.entry, p.revision, 0); err != nil {
+			return 0, err
+		}
+		failpoint.Hit(failpoint.C1Registered)
+	}
+	for _, run := range p.gaps {
+		now := r.Now().UTC()
+		_, err := r.Broker.Ledger.Create(ctx, delivery.Missed(run.key, run.epoch, run.gap, r.Broker.Retention(), now))
+		if err != nil && !errors.Is(err, reminder.ErrExists) {
+			return 0, in(errLedger, err)
+		}
+	}
+	return revision, nil
 }
 
 // planOne writes the record, then the message: a crash in between leaves a
@@ -132,13 +158,13 @@ func (r *scheduleReconciler) suspend(ctx context.Context, entry reminder.Schedul
 		return entry, nil
 	}
 	entry.Suspended = true
-	if err := r.Broker.Registry.PutSchedule(ctx, entry, revision, 0); err != nil {
+	if _, err := r.Broker.Registry.PutSchedule(ctx, entry, revision, 0); err != nil {
 		return entry, err
 	}
 	if err := r.Broker.Queue.WithdrawSchedule(ctx, entry.Namespace, entry.Name); err != nil {
 		return entry, in(errJobs, err)
 	}
-	return entry, r.cancelOutdated(ctx, entry, nil)
+	return entry, r.cancelOutdated(ctx, entry, judge(entry, nil, nil, r.Now()))
 }
 
 // finalize cancels what has not been claimed and lets the object go.

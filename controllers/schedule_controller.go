@@ -65,6 +65,9 @@ func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	}
 	wait, statusErr := r.writeStatus(ctx, obj, before, found.summary)
 	rethrow(err)
+	if err == nil && statusErr == nil && wait == 0 {
+		wait, err = r.expire(ctx, obj)
+	}
 	return requeue(soonest(found.again, wait), err, statusErr)
 }
 
@@ -78,14 +81,17 @@ func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSch
 	if s := objections(obj, channel); s != nil {
 		return r.hold(ctx, obj, *s)
 	}
-	compiled, err := convert.Schedule(obj, nil)
+	times, held, err := r.timesOf(ctx, obj)
 	if err != nil {
-		return r.hold(ctx, obj, invalid(err))
+		return report{}, err
+	}
+	if held != nil {
+		return r.hold(ctx, obj, *held)
 	}
 	if err := r.Broker.Ready(); err != nil {
 		return report{}, err
 	}
-	input, err := r.gather(ctx, obj, compiled)
+	input, err := r.gather(ctx, obj, times)
 	if err != nil {
 		return report{}, err
 	}
@@ -95,18 +101,24 @@ func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSch
 		return report{}, err
 	}
 	r.announce(obj, plan)
-	return r.describe(ctx, obj, compiled, channel, plan, open)
+	return r.describe(ctx, obj, times, channel, plan, open)
 }
 
 // gather reads what a plan is made from.
-func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule) (scheduleInput, error) {
+func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderSchedule, times scheduleTimes) (scheduleInput, error) {
 	entry, revision, err := r.registered(ctx, obj)
 	if err != nil {
 		return scheduleInput{}, err
 	}
 	input := scheduleInput{
-		object: obj, compiled: compiled, entry: entry, revision: revision, done: r.progressOf(obj),
-		stream: r.Broker.Incarnation(), lookAhead: r.LookAhead, now: r.Now().UTC(),
+		object: obj, recipients: times.recipients, series: times.series, calendar: times.calendar, zoneData: schedule.TZDataVersion(),
+		entry: entry, revision: revision, done: r.progressOf(obj),
+		stream: r.Broker.Incarnation(), lookAhead: r.LookAhead, retention: r.Broker.Retention(), now: r.Now().UTC(),
+	}
+	if entry.TimeZoneData != "" && entry.TimeZoneData != input.zoneData {
+		if input.pending, err = r.pending(ctx, obj, input.now); err != nil {
+			return scheduleInput{}, err
+		}
 	}
 	if entry.Epoch == 0 && obj.Status.PlannedThroughTime != nil && obj.Status.ObservedGeneration == obj.Generation {
 		if input.open, err = r.openEpoch(ctx, obj); err != nil {

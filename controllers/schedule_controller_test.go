@@ -15,7 +15,6 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/condition"
-	"github.com/reminder-operator/reminder-operator/internal/convert"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
@@ -69,10 +68,10 @@ func TestAnEditCancelsWhatItNoLongerCovers(t *testing.T) {
 		"an inactive recipient":                {func(o *v1alpha1.ReminderSchedule) { o.Spec.Recipients[0].Active = new(false) }, map[string]int{"Scheduled": 2, "Cancelled RecipientInactive": 2}},
 		"suspension":                           {suspended(true), map[string]int{"Cancelled Suspended": 4}},
 		"suspension with an unsupported field": {func(o *v1alpha1.ReminderSchedule) {
-			o.Spec.Suspend, o.Spec.TTLAfterFinished = true, duration(time.Hour)
+			o.Spec.Suspend, o.Spec.SLO = true, anObjective
 		}, map[string]int{"Cancelled Suspended": 4}},
 		"suspension with a time that is invalid": {func(o *v1alpha1.ReminderSchedule) { o.Spec.Suspend, o.Spec.Schedule.TimeZone = true, "Europe/Bonn" }, map[string]int{"Cancelled Suspended": 4}},
-		"an unsupported field alone":             {func(o *v1alpha1.ReminderSchedule) { o.Spec.TTLAfterFinished = duration(time.Hour) }, map[string]int{"Scheduled": 4}},
+		"an unsupported field alone":             {func(o *v1alpha1.ReminderSchedule) { o.Spec.SLO = anObjective }, map[string]int{"Scheduled": 4}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -121,16 +120,16 @@ func TestAPassThatWasCutOffIsFinished(t *testing.T) {
 	s.wait(11 * time.Second)
 	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.Recipients = o.Spec.Recipients[:1] })
 	obj := s.schedule()
-	compiled, err := convert.Schedule(obj, nil)
+	times, _, err := r.timesOf(t.Context(), obj)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := r.gather(t.Context(), obj, compiled)
+	in, err := r.gather(t.Context(), obj, times)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := planSchedule(in)
-	if err := s.Broker.Registry.PutSchedule(t.Context(), p.entry, p.revision, 0); err != nil {
+	if _, err := s.Broker.Registry.PutSchedule(t.Context(), p.entry, p.revision, 0); err != nil {
 		t.Fatal(err)
 	}
 	broken := s.schedules() // what it says of the failure must not look like a success
@@ -151,11 +150,11 @@ func TestASlowControllerUndoesNothing(t *testing.T) {
 	slowPlan := func(t *testing.T, s *site, r *scheduleReconciler) schedulePlan {
 		t.Helper()
 		obj := s.schedule()
-		compiled, err := convert.Schedule(obj, nil)
+		times, _, err := r.timesOf(t.Context(), obj)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := r.gather(t.Context(), obj, compiled)
+		in, err := r.gather(t.Context(), obj, times)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,12 +186,12 @@ func TestASlowControllerUndoesNothing(t *testing.T) {
 		s.pass(fast)
 		s.edit(suspended(true))
 		p := slowPlan(t, s, slow)
-		if err := s.Broker.Registry.PutSchedule(t.Context(), p.entry, p.revision, 0); err != nil {
+		if _, err := s.Broker.Registry.PutSchedule(t.Context(), p.entry, p.revision, 0); err != nil {
 			t.Fatal(err)
 		}
 		s.edit(suspended(false))
 		s.pass(fast)
-		if err := slow.cancelOutdated(t.Context(), p.entry, p.recipients); !errors.Is(err, reminder.ErrConflict) {
+		if err := slow.cancelOutdated(t.Context(), p.entry, p.judge); !errors.Is(err, reminder.ErrConflict) {
 			t.Errorf("error %v, want a conflict", err)
 		}
 		s.want(map[string]int{"Scheduled": 4})
@@ -406,11 +405,11 @@ func TestAHeldScheduleIsHonest(t *testing.T) {
 	if err := s.Broker.Tally.SaveTotals(t.Context(), totals, 0); err != nil {
 		t.Fatal(err)
 	}
-	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.TTLAfterFinished = duration(time.Hour) })
+	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.SLO = anObjective })
 	s.pass(r)
 	obj := s.schedule()
 	reason, message := s.ready()
-	if reason != v1alpha1.ReasonNotSupportedYet || !strings.Contains(message, "spec.ttlAfterFinished") || !strings.Contains(message, "generation 1 has planned still goes out (3 reminders)") {
+	if reason != v1alpha1.ReasonNotSupportedYet || !strings.Contains(message, "spec.slo") || !strings.Contains(message, "generation 1 has planned still goes out (3 reminders)") {
 		t.Errorf("Ready is %s: %s", reason, message)
 	}
 	if obj.Status.NextDueTime != nil || len(obj.Status.Upcoming) > 0 {
@@ -440,7 +439,7 @@ func TestWhatIsWrongWithTheSpecIsSaidWithoutABroker(t *testing.T) {
 func TestNothingToComeMeansNoMorePasses(t *testing.T) {
 	t.Parallel()
 	for name, when := range map[string]v1alpha1.ScheduleSpec{
-		"never occurs": cron("0 0 31 2 *"), "long gone": at(clock("2020-01-01T00:00:00Z")),
+		"never occurs": cron("0 0 31 2 *"), "over": starting(ending(cron("* * * * *"), "2020-01-02T00:00:00Z"), "2020-01-01T00:00:00Z"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,11 +30,13 @@ type passes struct {
 	repeated map[string]bool
 	now      time.Time
 	some     bool // some occurrence was reported as missed
+	// missed are the runs that were recorded, by their first slot.
+	missed map[string]int64
 }
 
 func newPasses(t *rapid.T, when v1alpha1.ScheduleSpec, now time.Time) *passes {
 	return &passes{
-		t: t, now: now, planned: map[string]time.Time{}, repeated: map[string]bool{},
+		t: t, now: now, planned: map[string]time.Time{}, repeated: map[string]bool{}, missed: map[string]int64{},
 		object: aSchedule(when, func(o *v1alpha1.ReminderSchedule) { o.CreationTimestamp.Time = now.Truncate(time.Second) }),
 	}
 }
@@ -49,17 +51,30 @@ func (s *passes) compiled() *schedule.Schedule {
 
 // pass makes one; written tells whether its status reaches the API server.
 func (s *passes) pass(written bool) schedulePlan {
-	p := planSchedule(scheduleInput{object: s.object, compiled: s.compiled(), entry: s.entry, done: s.done, lookAhead: lookAhead, now: s.now})
+	p := planSchedule(s.input())
 	for one := range p.reminders {
 		s.plan(one)
 	}
-	s.entry, s.some = p.entry, s.some || p.missed.some
-	s.done = progress{uid: p.entry.UID, generation: p.entry.Generation, epoch: p.entry.Epoch, through: p.through}
+	s.entry, s.some = p.entry, s.some || p.entry.Cursor.Missed != nil
+	for _, run := range p.gaps {
+		s.missed[run.key.Slot] = run.gap.Reminders
+	}
+	s.entry.Cursor = s.entry.Cursor.Close()
+	s.done = p.done
 	if written {
 		s.object.Status.ObservedGeneration = s.object.Generation
-		s.object.Status.PlannedThroughTime = moved(s.object.Status.PlannedThroughTime, s.compiled(), p.through)
+		s.object.Status.PlannedThroughTime = &metav1.Time{Time: p.entry.Cursor.ThroughTime.Truncate(time.Second)}
 	}
 	return p
+}
+
+func (s *passes) input() scheduleInput {
+	people := convert.Recipients(s.object)
+	series, _ := convert.SeriesOf(s.object, s.compiled(), people)
+	return scheduleInput{
+		object: s.object, recipients: people, series: series, entry: s.entry, done: s.done,
+		lookAhead: lookAhead, retention: 7 * 24 * time.Hour, now: s.now,
+	}
 }
 
 func (s *passes) plan(one delivery.Planned) {
@@ -118,8 +133,8 @@ func TestSuccessivePassesPlanEachOccurrenceOnce(t *testing.T) {
 				s.now = s.now.Add(moment(t, lookAhead, "gap"))
 			}
 			p := s.pass(rapid.Bool().Draw(t, "status written"))
-			if missing := s.skipped(created, p.through); len(missing) > 0 {
-				t.Fatalf("pass %d at %s through %s skipped %v", i, s.now, p.through, missing)
+			if missing := s.skipped(created, p.entry.Cursor.ThroughTime); len(missing) > 0 {
+				t.Fatalf("pass %d at %s through %s skipped %v", i, s.now, p.entry.Cursor.ThroughTime, missing)
 			}
 		}
 		if len(s.repeated) > 0 || s.some {
@@ -154,8 +169,8 @@ func TestDisturbedPassesSkipNothing(t *testing.T) {
 				s.now = s.now.Add(-moment(t, lookAhead, "back"))
 			}
 			p := s.pass(true)
-			if missing := s.skipped(created, p.through); len(missing) > 0 {
-				t.Fatalf("pass %d at %s through %s skipped %v", i, s.now, p.through, missing)
+			if missing := s.skipped(created, p.entry.Cursor.ThroughTime); len(missing) > 0 {
+				t.Fatalf("pass %d at %s through %s skipped %v", i, s.now, p.entry.Cursor.ThroughTime, missing)
 			}
 		}
 	})
@@ -179,7 +194,7 @@ func TestPassesAfterAbsencesTakeTheLatestUp(t *testing.T) {
 				s.done = progress{}
 			}
 			p := s.pass(true)
-			if ahead := s.skipped(s.now, p.through); len(ahead) > 0 {
+			if ahead := s.skipped(s.now, p.entry.Cursor.ThroughTime); len(ahead) > 0 {
 				t.Fatalf("pass %d at %s skipped %v ahead", i, s.now, ahead)
 			}
 			last, ok := s.compiled().Previous(s.now)
@@ -211,7 +226,8 @@ func TestEditsOfTheTimeLoseNothingBehindThem(t *testing.T) {
 		if rapid.Bool().Draw(t, "restart") {
 			s.done = progress{}
 		}
-		in := scheduleInput{object: s.object, compiled: s.compiled(), entry: s.entry, done: s.done, edited: edit.Truncate(time.Second), lookAhead: lookAhead, now: s.now}
+		in := s.input()
+		in.edited = edit.Truncate(time.Second)
 		p := planSchedule(in)
 		for one := range p.reminders {
 			s.plan(one)
@@ -221,8 +237,8 @@ func TestEditsOfTheTimeLoseNothingBehindThem(t *testing.T) {
 			s.now = s.now.Add(moment(t, time.Minute, "until it is back"))
 			p = s.pass(true)
 		}
-		if missing := s.skipped(edit, p.through); len(missing) > 0 {
-			t.Fatalf("edited at %s, planned at %s through %s: skipped %v", edit, s.now, p.through, missing)
+		if missing := s.skipped(edit, p.entry.Cursor.ThroughTime); len(missing) > 0 {
+			t.Fatalf("edited at %s, planned at %s through %s: skipped %v", edit, s.now, p.entry.Cursor.ThroughTime, missing)
 		}
 	})
 }

@@ -177,7 +177,7 @@ func TestPlanWithoutProgress(t *testing.T) {
 			if diff := cmp.Diff(c.want, slots(p)); diff != "" {
 				t.Errorf("planned (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.missed, p.missed, cmp.AllowUnexported(missed{})); diff != "" {
+			if diff := cmp.Diff(c.missed, missedBy(p, in.now), cmp.AllowUnexported(missed{})); diff != "" {
 				t.Errorf("missed (-want +got):\n%s", diff)
 			}
 		})
@@ -230,7 +230,7 @@ func TestPlanBehindOwnProgress(t *testing.T) {
 	obj := aSchedule(cron("*/15 * * * *"), cursor("12:15:00"))
 	stream := clock("09:00:00")
 	done := func(changes ...func(*progress)) progress {
-		p := progress{uid: "uid-1", generation: 1, epoch: 7, stream: stream, through: clock("12:15:00")}
+		p := progress{uid: "uid-1", generation: 1, epoch: 7, stream: stream, next: clock("12:30:00")}
 		for _, c := range changes {
 			c(&p)
 		}
@@ -245,7 +245,6 @@ func TestPlanBehindOwnProgress(t *testing.T) {
 	}{
 		"what is planned is not planned again":            {obj, done(), "12:01:00", nil, missed{}},
 		"a later pass goes on behind it":                  {obj, done(), "12:16:00", []string{"12:30:00"}, missed{}},
-		"an occurrence exactly at the end was in it":      {obj, done(func(p *progress) { p.through = clock("12:15:00.9") }), "12:01:30", nil, missed{}},
 		"a clock that steps back plans nothing again":     {obj, done(), "11:00:00", nil, missed{}},
 		"a late pass takes the latest up":                 {obj, done(), "13:01:00", []string{"13:00:00", "13:15:00"}, missed{some: true, taken: clock("13:00:00")}},
 		"another object of that name":                     {obj, done(func(p *progress) { p.uid = "uid-0" }), "12:01:00", []string{"12:15:00"}, missed{}},
@@ -257,15 +256,16 @@ func TestPlanBehindOwnProgress(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := planOf(t, scheduleInput{object: c.object, entry: entryOf(c.object), done: c.done, stream: stream, now: clock(c.now)})
+			in := scheduleInput{object: c.object, entry: entryOf(c.object, planned(cursorOf(c.object, reminder.Schedule{}))), done: c.done, stream: stream, now: clock(c.now)}
+			p := planOf(t, in)
 			if diff := cmp.Diff(c.want, slots(p)); diff != "" {
 				t.Errorf("planned (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.missed, p.missed, cmp.AllowUnexported(missed{})); diff != "" {
+			if diff := cmp.Diff(c.missed, missedBy(p, in.now), cmp.AllowUnexported(missed{})); diff != "" {
 				t.Errorf("missed (-want +got):\n%s", diff)
 			}
-			if p.through.Before(c.done.through) && c.done.generation == 1 && c.done.epoch == 7 && c.done.uid == "uid-1" && c.done.stream.Equal(stream) {
-				t.Errorf("the cursor went back from %s to %s", c.done.through, p.through)
+			if have, got := in.entry.Cursor.ThroughTime, p.entry.Cursor.ThroughTime; got.Before(have) {
+				t.Errorf("the cursor went back from %s to %s", have, got)
 			}
 		})
 	}
@@ -288,10 +288,10 @@ func TestRegistration(t *testing.T) {
 			object: aSchedule(daily), want: reminder.Schedule{Epoch: rises, PlanGeneration: 1}, write: true, settle: true,
 		},
 		"an unchanged one is left": {
-			object: aSchedule(daily, cursor("12:15:00")), entry: entryOf(aSchedule(daily)), want: reminder.Schedule{Epoch: 7, PlanGeneration: 1},
+			object: aSchedule(daily, cursor("12:15:00")), entry: entryOf(aSchedule(daily), planned(clock("12:15:00"))), want: reminder.Schedule{Epoch: 7, PlanGeneration: 1},
 		},
 		"a pass that failed after it had registered settles again": {
-			object: aSchedule(daily), entry: entryOf(aSchedule(daily)), want: reminder.Schedule{Epoch: 7, PlanGeneration: 1}, settle: true,
+			object: aSchedule(daily), entry: entryOf(aSchedule(daily), planned(clock("12:15:00"))), want: reminder.Schedule{Epoch: 7, PlanGeneration: 1}, settle: true,
 		},
 		"an edit of the text keeps the epoch": {
 			object: aSchedule(daily, edited(text("Bye"))), entry: entryOf(aSchedule(daily)), want: reminder.Schedule{Epoch: 7, PlanGeneration: 1}, write: true, settle: true,
@@ -378,8 +378,9 @@ func TestPlanAfterALongAbsence(t *testing.T) {
 			if took := time.Since(start); took > time.Second {
 				t.Errorf("planning took %s", took)
 			}
-			if n != 16 || !p.missed.some || !p.missed.taken.Equal(now.Truncate(time.Minute)) {
-				t.Errorf("%d planned, missed %+v; want the latest and the 15 ahead", n, p.missed)
+			want := int64(away/time.Minute) - 1
+			if got := p.entry.Cursor.Missed; n != 16 || p.taken != 1 || got == nil || got.Reminders != want || !got.LastDueTime.Equal(now.Truncate(time.Minute).Add(-time.Minute)) {
+				t.Errorf("%d planned, %d taken up, missed %+v; want the latest and the 15 ahead, and that %d are missed", n, p.taken, got, want)
 			}
 		})
 	}

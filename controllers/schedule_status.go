@@ -14,6 +14,7 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/condition"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/internal/schedule"
 )
@@ -23,17 +24,18 @@ const maxUpcoming = 5
 
 // describe reads the counters and writes everything but Ready into status. Open is
 // how many reminders of this pass have no outcome yet: the counters lag behind.
-func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, channel *v1alpha1.ReminderChannel, p schedulePlan, open int64) (report, error) {
+func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.ReminderSchedule, t scheduleTimes, channel *v1alpha1.ReminderChannel, p schedulePlan, open int64) (report, error) {
 	totals, _, err := r.Broker.Tally.Totals(ctx, obj.Namespace, obj.Name)
 	if err != nil {
 		return report{}, err
 	}
 	now := r.Now().UTC()
-	describeTimes(obj, compiled, p, totals, now)
+	describeTimes(obj, t, p, totals, now)
 	describeTotals(obj, totals, now)
 	open = max(open, totals.Pending())
+	describeEnd(obj, totals, open)
 	again := soonest(until(p.wake, now), nextChange(obj, open, now, r.StatusInterval))
-	return report{summary: summarise(obj, channel, compiled.Warnings(), open), again: again}, nil
+	return report{summary: summarise(obj, channel, t.warnings(), open), again: again}, nil
 }
 
 // describeHeld writes into status what is true of a schedule that is not planned as
@@ -71,11 +73,14 @@ func nextChange(obj *v1alpha1.ReminderSchedule, open int64, now time.Time, inter
 	return 0
 }
 
-func describeTimes(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, p schedulePlan, totals reminder.Totals, now time.Time) {
+func describeTimes(obj *v1alpha1.ReminderSchedule, t scheduleTimes, p schedulePlan, totals reminder.Totals, now time.Time) {
 	s := &obj.Status
-	s.TimeZone = compiled.Zone()
-	s.PlannedThroughTime = moved(s.PlannedThroughTime, compiled, p.through)
-	s.LastDueTime = lastDue(s.LastDueTime, compiled, p.entry, totals, now)
+	s.TimeZone, s.TimeZoneDataVersion = t.compiled.Zone(), schedule.TZDataVersion()
+	s.PlannedThroughTime = nil
+	if through := p.entry.Cursor.ThroughTime; !through.IsZero() {
+		s.PlannedThroughTime = &metav1.Time{Time: through.Truncate(time.Second)}
+	}
+	s.LastDueTime = lastDue(s.LastDueTime, t.series, p.entry, totals, now)
 	s.Upcoming, s.NextDueTime = nil, nil
 	recipients := int64(0)
 	for _, r := range p.recipients {
@@ -87,43 +92,29 @@ func describeTimes(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, 
 	if obj.Spec.Suspend {
 		return
 	}
-	for at := now; len(s.Upcoming) < maxUpcoming; {
-		next, ok := compiled.Next(at)
-		if !ok {
-			break
-		}
-		s.Upcoming = append(s.Upcoming, metav1.Time{Time: next.Due})
-		at = next.Due
+	for next := firstDue(t.series, now); !next.IsZero() && len(s.Upcoming) < maxUpcoming; next = firstDue(t.series, next) {
+		s.Upcoming = append(s.Upcoming, metav1.Time{Time: next})
 	}
 	if len(s.Upcoming) > 0 {
 		s.NextDueTime = &s.Upcoming[0]
 	}
 }
 
-// moved is the cursor after a plan. It stays where it is while no occurrence lies
-// between, so that a pass which plans nothing writes nothing.
-func moved(have *metav1.Time, compiled *schedule.Schedule, through time.Time) *metav1.Time {
-	if have != nil && !have.After(through) {
-		if next, ok := compiled.Next(have.Time); !ok || next.Due.After(through) {
-			return have
-		}
-	}
-	return &metav1.Time{Time: through.Truncate(time.Second)}
-}
-
 // lastDue is the due time of the last occurrence: by the spec, where it has been in
 // force since, else of the last reminder that has an outcome.
-func lastDue(have *metav1.Time, compiled *schedule.Schedule, entry reminder.Schedule, totals reminder.Totals, now time.Time) *metav1.Time {
+func lastDue(have *metav1.Time, series []convert.Series, entry reminder.Schedule, totals reminder.Totals, now time.Time) *metav1.Time {
 	var last time.Time
 	if have != nil && !have.After(now) {
 		last = have.UTC()
 	}
-	if at := totals.LastReleaseTime; !at.IsZero() && !at.After(now) {
+	if at := totals.LastDueTime; !at.IsZero() && !at.After(now) {
 		last = at
 	}
 	since := later(later(entry.CreateTime, entry.EditTime), later(entry.ResumeTime, last))
-	if o, ok := compiled.Previous(now); ok && o.Due.After(since) && !entry.Suspended {
-		last = o.Due
+	for i := range series {
+		if o, ok := series[i].Schedule.Previous(now); ok && o.Due.After(since) && !entry.Suspended {
+			last = later(last, o.Due)
+		}
 	}
 	if last.IsZero() {
 		return nil
@@ -131,12 +122,27 @@ func lastDue(have *metav1.Time, compiled *schedule.Schedule, entry reminder.Sche
 	return &metav1.Time{Time: last}
 }
 
+// describeEnd says since when a schedule has ended: when its last reminder got its
+// outcome, or, where it never had one, when it was made or was last due.
+func describeEnd(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, open int64) {
+	s := &obj.Status
+	if obj.Spec.Suspend || s.NextDueTime != nil || open > 0 {
+		s.FinishTime = nil
+		return
+	}
+	end := later(obj.CreationTimestamp.Time, totals.LastFinishTime)
+	if s.LastDueTime != nil {
+		end = later(end, s.LastDueTime.Time)
+	}
+	s.FinishTime = &metav1.Time{Time: end.UTC().Truncate(time.Second)}
+}
+
 // describeTotals writes what the ledger counts into status, and takes back what
 // this version does not write.
 func describeTotals(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, now time.Time) {
 	describeCounts(&obj.Status, totals, now)
 	describeDeadLetters(&obj.Status, totals, obj.Generation)
-	obj.Status.FinishTime, obj.Status.SLO = nil, nil
+	obj.Status.SLO = nil
 }
 
 // describeCounts shows no count below zero, which the API would refuse together
@@ -144,8 +150,14 @@ func describeTotals(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, now 
 // back.
 func describeCounts(s *v1alpha1.ReminderScheduleStatus, t reminder.Totals, now time.Time) {
 	s.Counts = &v1alpha1.ReminderCounts{
-		Due: count(t.Due(now)), Sent: count(t.Sent), SentLate: count(t.SentLate), Retried: count(t.Retried), Suppressed: count(t.Suppressed),
+		Due: count(t.Due(now)), Missed: count(t.Missed), Sent: count(t.Sent), SentLate: count(t.SentLate), Retried: count(t.Retried), Suppressed: count(t.Suppressed),
 		Cancelled: count(t.Cancelled), Dead: count(t.Dead), Pending: count(t.Pending()), Republished: count(t.Republished),
+	}
+	s.MissedRuns = nil
+	for _, run := range slices.Backward(t.MissedRuns) { // there the newest is last
+		s.MissedRuns = append(s.MissedRuns, v1alpha1.MissedRun{
+			FirstDueTime: metav1.Time{Time: run.FirstDueTime}, LastDueTime: metav1.Time{Time: run.LastDueTime}, Reminders: count(run.Reminders),
+		})
 	}
 }
 
@@ -192,12 +204,14 @@ func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel
 
 // announce tells people that occurrences were passed over.
 func (r *scheduleReconciler) announce(obj *v1alpha1.ReminderSchedule, p schedulePlan) {
-	if !p.missed.some {
+	gap := p.entry.Cursor.Missed
+	if gap == nil || !p.write {
 		return
 	}
-	text := "occurrences fell due while nothing was planned and are not taken up"
-	if !p.missed.taken.IsZero() {
-		text = "of the occurrences that fell due while nothing was planned only the latest is taken up, " + p.missed.taken.Format(time.RFC3339)
+	text := fmt.Sprintf("%s fell due from %s to %s while nothing was planned and will not be sent", plural(gap.Reminders, "reminder"),
+		gap.FirstDueTime.Format(time.RFC3339), gap.LastDueTime.Format(time.RFC3339))
+	if p.taken > 0 {
+		text += fmt.Sprintf("; catchUp takes %s up", plural(p.taken, "later one"))
 	}
 	r.Events.Eventf(obj, nil, corev1.EventTypeWarning, "OccurrencesMissed", "CatchUp", "%s", text)
 }

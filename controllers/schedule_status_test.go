@@ -35,26 +35,6 @@ func metaTime(text string) *metav1.Time {
 	return &metav1.Time{Time: clock(text)}
 }
 
-func TestTheCursorMovesOnlyOverOccurrences(t *testing.T) {
-	t.Parallel()
-	c := compiled(t, aSchedule(cron("0 * * * *")))
-	cases := map[string]struct{ have, through, want string }{
-		"there is none yet":                     {"", "12:15:00", "12:15:00"},
-		"nothing lies between":                  {"12:15:00", "12:59:59", "12:15:00"},
-		"an occurrence lies at the new one":     {"12:15:00", "13:00:00", "13:00:00"},
-		"an occurrence lies between":            {"12:15:00", "13:15:00", "13:15:00"},
-		"an occurrence lies at the old one":     {"12:00:00", "12:15:00", "12:00:00"},
-		"fractions are cut":                     {"", "12:15:00.999999999", "12:15:00"},
-		"the old one is ahead of what is known": {"2036-01-01T00:00:00Z", "12:15:00", "12:15:00"},
-		"it is the same":                        {"12:15:00", "12:15:00.5", "12:15:00"},
-	}
-	for name, k := range cases {
-		if got := moved(metaTime(k.have), c, clock(k.through)); !got.Equal(metaTime(k.want)) {
-			t.Errorf("%s: %s, want %s", name, got, k.want)
-		}
-	}
-}
-
 func TestLastDueTime(t *testing.T) {
 	t.Parallel()
 	hourly := cron("0 * * * *")
@@ -78,9 +58,9 @@ func TestLastDueTime(t *testing.T) {
 			t.Parallel()
 			totals := reminder.Totals{}
 			if c.totals != "" {
-				totals.LastReleaseTime = clock(c.totals)
+				totals.LastDueTime = clock(c.totals)
 			}
-			got := lastDue(metaTime(c.have), compiled(t, aSchedule(hourly)), c.entry, totals, clock("12:30:00"))
+			got := lastDue(metaTime(c.have), []convert.Series{{Schedule: compiled(t, aSchedule(hourly))}}, c.entry, totals, clock("12:30:00"))
 			if want := metaTime(c.want); !got.Equal(want) {
 				t.Errorf("%v, want %v", got, want)
 			}
@@ -229,7 +209,7 @@ func TestStatusStaysSmall(t *testing.T) {
 			break
 		}
 	}
-	describeTimes(obj, compiled(t, obj), p, totals, now)
+	describeTimes(obj, scheduleTimes{compiled: compiled(t, obj), series: p.series}, p, totals, now)
 	describeTotals(obj, totals, now)
 	condition.Summarise(&obj.Status.Conditions, 1, condition.Stalled(v1alpha1.ReasonInvalidSpec, long(5000)))
 	for i := range 3 { // as many more as an object can have

@@ -18,18 +18,13 @@ const settleBatch = 256
 // tries is how often a record that somebody else changes is looked at again.
 const tries = 5
 
-// cancelOutdated cancels the reminders that a registered entry no longer covers
-// and that nobody has claimed. What is claimed is left: its outcome stands.
+// cancelOutdated cancels the reminders that a registered entry no longer covers, as
+// the judge has it, and that nobody has claimed. What is claimed is left: its outcome stands.
 //
 // The registry is asked between reading records and cancelling them: whoever has
 // registered a newer spec meanwhile may have planned some of them again, and has
 // registered it first.
-func (o Options) cancelOutdated(ctx context.Context, entry reminder.Schedule, recipients []reminder.Recipient) error {
-	active := map[string]bool{}
-	for _, person := range recipients {
-		active[person.ID] = person.Active
-	}
-	judge := func(r reminder.Record) reminder.Reason { return outdated(r, entry, active) }
+func (o Options) cancelOutdated(ctx context.Context, entry reminder.Schedule, judge func(reminder.Record) reminder.Reason) error {
 	now := o.Now().UTC()
 	var batch []broker.Revision
 	flush := func() error {
@@ -120,14 +115,14 @@ func (o Options) withdraw(ctx context.Context, ended reminder.Record) error {
 func (o Options) retire(ctx context.Context, entry reminder.Schedule, revision uint64) error {
 	if !entry.Deleted {
 		entry.Deleted = true
-		if err := o.Broker.Registry.PutSchedule(ctx, entry, revision, o.Broker.Retention()); err != nil {
+		if _, err := o.Broker.Registry.PutSchedule(ctx, entry, revision, o.Broker.Retention()); err != nil {
 			return err
 		}
 	}
 	if err := o.Broker.Queue.WithdrawSchedule(ctx, entry.Namespace, entry.Name); err != nil {
 		return in(errJobs, err)
 	}
-	if err := o.cancelOutdated(ctx, entry, nil); err != nil {
+	if err := o.cancelOutdated(ctx, entry, judge(entry, nil, nil, o.Now())); err != nil {
 		return err
 	}
 	// Last, and only if no new object of that name has come meanwhile, whose

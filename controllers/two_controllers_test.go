@@ -77,9 +77,9 @@ func (s *site) act(random *rand.Rand, turn int) error {
 	case 5:
 		obj.Spec.Recipients[0].Active = new(random.IntN(2) == 0)
 	case 6:
-		obj.Spec.TTLAfterFinished = nil
+		obj.Spec.SLO = nil
 		if random.IntN(3) == 0 {
-			obj.Spec.TTLAfterFinished = duration(time.Hour)
+			obj.Spec.SLO = anObjective
 		}
 	}
 	return s.api.Update(s.t.Context(), obj)
@@ -146,12 +146,12 @@ func (s *site) settle() {
 	if err != nil && !apierrors.IsNotFound(err) {
 		s.t.Fatal(err)
 	}
-	if planned := err == nil && obj.Spec.TTLAfterFinished == nil; planned {
+	if planned := err == nil && obj.Spec.SLO == nil; planned {
 		for one := range planOf(s.t, scheduleInput{object: obj, entry: s.entry(), now: s.now()}).reminders {
 			want = append(want, one.Key.String())
 		}
 	}
-	if err == nil && obj.Spec.TTLAfterFinished != nil && !obj.Spec.Suspend {
+	if err == nil && obj.Spec.SLO != nil && !obj.Spec.Suspend {
 		return // what stays planned of a spec before the last one depends on which ones were seen
 	}
 	var have []string

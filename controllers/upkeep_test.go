@@ -78,13 +78,13 @@ func TestAnOrphanIsRetiredBesideANewObjectOfItsName(t *testing.T) {
 	s.create(s.hourly(2))
 	r := s.schedules()
 	s.pass(r)
-	s.remake(func(o *v1alpha1.ReminderSchedule) { o.Spec.TTLAfterFinished = duration(time.Hour) })
+	s.remake(func(o *v1alpha1.ReminderSchedule) { o.Spec.SLO = anObjective })
 	s.pass(r)
 	if err := s.upkeep().retireOrphans(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.want(map[string]int{"Cancelled ScheduleDeleted": 4})
-	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.TTLAfterFinished = nil })
+	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.SLO = nil })
 	s.wait(11 * time.Second)
 	s.pass(r)
 	s.want(map[string]int{"Scheduled": 4})
@@ -107,7 +107,7 @@ func TestARetirementThatWasCutOffIsFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry.Deleted = true
-	if err := s.Broker.Registry.PutSchedule(t.Context(), entry, revision, time.Hour); err != nil {
+	if _, err := s.Broker.Registry.PutSchedule(t.Context(), entry, revision, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	s.lose()

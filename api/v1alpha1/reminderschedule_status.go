@@ -40,6 +40,12 @@ type ReminderScheduleStatus struct {
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
 
+	// timeZoneDataVersion is the release of the IANA time zone database that due times are worked out with, such as 2026b.
+	// It is part of the operator. When a new one changes an occurrence that is planned, its reminders move with it.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	TimeZoneDataVersion string `json:"timeZoneDataVersion,omitempty"`
+
 	// upcoming are the next due times in UTC, at most 5.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
@@ -55,6 +61,12 @@ type ReminderScheduleStatus struct {
 	// +optional
 	Counts *ReminderCounts `json:"counts,omitempty"`
 
+	// missedRuns are the newest runs of occurrences that counts.missed counts, newest first, at most 5.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	// +optional
+	MissedRuns []MissedRun `json:"missedRuns,omitempty"`
+
 	// deadLetters are the reminders whose automatic policy has ended without a send.
 	// +optional
 	DeadLetters *DeadLetterStatus `json:"deadLetters,omitempty"`
@@ -66,10 +78,16 @@ type ReminderScheduleStatus struct {
 
 // ReminderCounts are numbers of reminders (one occurrence for one recipient) over the lifetime of the schedule's name.
 type ReminderCounts struct {
-	// due is how many reminders have fallen due, without the cancelled ones.
+	// due is how many reminders have fallen due, the missed ones included, the cancelled ones not.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Due int64 `json:"due"`
+
+	// missed is how many of due were never planned, because the operator or NATS was away when they fell due and catchUp
+	// did not take them up later. They count against the objective like those that failed.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Missed int64 `json:"missed"`
 
 	// sent is how many reminders the channel accepted.
 	// +kubebuilder:validation:Minimum=0
@@ -110,6 +128,22 @@ type ReminderCounts struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Republished int64 `json:"republished"`
+}
+
+// MissedRun is a run of occurrences that fell due while nothing was planned and that were not taken up.
+type MissedRun struct {
+	// firstDueTime is the due time of the first of them, in UTC.
+	// +required
+	FirstDueTime metav1.Time `json:"firstDueTime,omitzero"`
+
+	// lastDueTime is the due time of the last of them, in UTC.
+	// +required
+	LastDueTime metav1.Time `json:"lastDueTime,omitzero"`
+
+	// reminders is how many reminders that is: each occurrence counts once for each recipient.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Reminders int64 `json:"reminders"`
 }
 
 // DeadLetterStatus counts dead letters and shows the newest.

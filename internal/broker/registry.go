@@ -46,8 +46,8 @@ func (r *Registry) Schedules(ctx context.Context, fn func(reminder.Schedule, uin
 
 // PutSchedule stores a schedule's entry by compare-and-set: last is the revision
 // that was read, 0 when there was none. The entry of a deleted schedule is kept
-// for ttl (0: for ever).
-func (r *Registry) PutSchedule(ctx context.Context, s reminder.Schedule, last uint64, ttl time.Duration) error {
+// for ttl (0: for ever). It answers the new revision.
+func (r *Registry) PutSchedule(ctx context.Context, s reminder.Schedule, last uint64, ttl time.Duration) (uint64, error) {
 	s.SchemaVersion = reminder.RegistryVersion
 	return save(ctx, r.bucket, scheduleKey(s.Namespace, s.Name), s, last, ttl)
 }
@@ -77,7 +77,8 @@ func (r *Registry) WatchChannel(ctx context.Context, namespace, name string, fn 
 // PutChannel stores a channel's entry by compare-and-set.
 func (r *Registry) PutChannel(ctx context.Context, c reminder.Channel, last uint64) error {
 	c.SchemaVersion = reminder.RegistryVersion
-	return save(ctx, r.bucket, channelKey(c.Namespace, c.Name), c, last, 0)
+	_, err := save(ctx, r.bucket, channelKey(c.Namespace, c.Name), c, last, 0)
+	return err
 }
 
 // ForgetChannel removes a channel's entry.
@@ -126,11 +127,10 @@ func read[E reminder.Entry](ctx context.Context, b bucket, key string) (E, uint6
 	return e, revision, nil
 }
 
-func save[E reminder.Entry](ctx context.Context, b bucket, key string, e E, last uint64, ttl time.Duration) error {
+func save[E reminder.Entry](ctx context.Context, b bucket, key string, e E, last uint64, ttl time.Duration) (uint64, error) {
 	value, err := reminder.EncodeEntry(e)
 	if err != nil {
-		return fmt.Errorf("%s: %w", b.what("encode", key), err)
+		return 0, fmt.Errorf("%s: %w", b.what("encode", key), err)
 	}
-	_, err = b.write(ctx, key, value, last, ttl)
-	return err
+	return b.write(ctx, key, value, last, ttl)
 }

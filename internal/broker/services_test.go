@@ -126,7 +126,7 @@ func TestTheRegistryIsWrittenByRevision(t *testing.T) {
 	t.Parallel()
 	b, ctx := brokertest.Start(t), t.Context()
 	for _, name := range []string{"a", "a.b"} {
-		if err := b.Registry.PutSchedule(ctx, reminder.Schedule{Namespace: "shop", Name: name, Epoch: 1}, 0, 0); err != nil {
+		if _, err := b.Registry.PutSchedule(ctx, reminder.Schedule{Namespace: "shop", Name: name, Epoch: 1}, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,11 +135,11 @@ func TestTheRegistryIsWrittenByRevision(t *testing.T) {
 		t.Fatalf("got %+v, %v", entry, err)
 	}
 	entry.Epoch = 2
-	if err := b.Registry.PutSchedule(ctx, entry, revision, time.Hour); err != nil {
+	if _, err := b.Registry.PutSchedule(ctx, entry, revision, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	entry.Epoch = 3
-	if err := b.Registry.PutSchedule(ctx, entry, revision, 0); !errors.Is(err, reminder.ErrConflict) {
+	if _, err := b.Registry.PutSchedule(ctx, entry, revision, 0); !errors.Is(err, reminder.ErrConflict) {
 		t.Errorf("over an old revision: got %v, want ErrConflict", err)
 	}
 	seen := map[string]int64{}

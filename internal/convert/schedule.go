@@ -170,12 +170,43 @@ func Deadline(obj *v1alpha1.ReminderSchedule) time.Duration {
 	return v1alpha1.DefaultDeadline
 }
 
-// CatchUpWindow is how far back a missed occurrence is still taken up.
-func CatchUpWindow(obj *v1alpha1.ReminderSchedule) time.Duration {
-	if c := obj.Spec.CatchUp; c != nil {
-		return durationOf(c.Window, v1alpha1.DefaultCatchUpWindow)
+// CatchUpRule says which missed occurrences are taken up.
+type CatchUpRule struct {
+	// Window is how far back one may lie.
+	Window time.Duration
+	// Limit is how many are taken up at most, the newest; 0 for none.
+	Limit int
+}
+
+// CatchUp is the rule of spec.catchUp.
+func CatchUp(obj *v1alpha1.ReminderSchedule) CatchUpRule {
+	c := obj.Spec.CatchUp
+	if c == nil {
+		return CatchUpRule{Window: v1alpha1.DefaultCatchUpWindow, Limit: 1}
 	}
-	return v1alpha1.DefaultCatchUpWindow
+	rule := CatchUpRule{Window: durationOf(c.Window, v1alpha1.DefaultCatchUpWindow), Limit: 1}
+	switch c.Policy {
+	case v1alpha1.CatchUpNone:
+		rule.Limit = 0
+	case v1alpha1.CatchUpAll:
+		rule.Limit = v1alpha1.DefaultCatchUpLimit
+		if c.Limit != nil {
+			rule.Limit = int(*c.Limit)
+		}
+	}
+	return rule
+}
+
+// Jitter is over how long the reminders of one occurrence are spread.
+func Jitter(obj *v1alpha1.ReminderSchedule) time.Duration {
+	return durationOf(obj.Spec.Schedule.Jitter, 0)
+}
+
+// TTLAfterFinished is after how long a schedule that has ended is deleted; false for
+// never.
+func TTLAfterFinished(obj *v1alpha1.ReminderSchedule) (time.Duration, bool) {
+	ttl := obj.Spec.TTLAfterFinished
+	return durationOf(ttl, 0), ttl != nil
 }
 
 func onUnknown(d *v1alpha1.DeliverySpec) reminder.OnUnknown {

@@ -63,7 +63,7 @@ func TestEntryHasTheDefaultsOfTheAPI(t *testing.T) {
 	if got.PlanHash == "" || got.AudienceHash == "" {
 		t.Errorf("hashes are empty: %q and %q", got.PlanHash, got.AudienceHash)
 	}
-	if d, w := convert.Deadline(daily()), convert.CatchUpWindow(daily()); d != 4*time.Hour || w != time.Hour {
+	if d, w := convert.Deadline(daily()), convert.CatchUp(daily()).Window; d != 4*time.Hour || w != time.Hour {
 		t.Errorf("deadline %s and catch-up window %s; want 4h and 1h", d, w)
 	}
 }
@@ -113,7 +113,7 @@ func TestEntryTakesWhatTheSpecSays(t *testing.T) {
 	if !got.Suspended || got.OnUnknown != reminder.RetryUnknown {
 		t.Errorf("suspended %v, onUnknown %s; want true and Retry", got.Suspended, got.OnUnknown)
 	}
-	if d, w := convert.Deadline(obj), convert.CatchUpWindow(obj); d != 90*time.Second || w != 2*time.Minute {
+	if d, w := convert.Deadline(obj), convert.CatchUp(obj).Window; d != 90*time.Second || w != 2*time.Minute {
 		t.Errorf("deadline %s and catch-up window %s; want 1m30s and 2m", d, w)
 	}
 }

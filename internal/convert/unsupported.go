@@ -25,19 +25,10 @@ func paths(uses []use) []string {
 // UnsupportedSchedule names the fields of a schedule that are set and that this
 // version does not act on.
 func UnsupportedSchedule(obj *v1alpha1.ReminderSchedule) []string {
-	spec, s := obj.Spec, obj.Spec.Schedule
+	spec := obj.Spec
 	uses := []use{
-		{"spec.schedule.rrule", s.RRule != ""},
-		{"spec.schedule.anchor", s.Anchor != nil},
-		{"spec.schedule.timeZoneFrom: Recipient", s.TimeZoneFrom == v1alpha1.TimeZoneFromRecipient},
-		{"spec.schedule.calendarName", s.CalendarName != ""},
-		{"spec.schedule.onNonBusinessDay", s.OnNonBusinessDay != "" && s.CalendarName == ""},
-		{"spec.schedule.jitter", s.Jitter != nil && s.Jitter.Duration != 0},
-		{"spec.catchUp.policy: None and All", spec.CatchUp != nil && spec.CatchUp.Policy != "" && spec.CatchUp.Policy != v1alpha1.CatchUpLatest},
 		{"spec.recipientsFrom", len(spec.RecipientsFrom) > 0},
-		{"spec.identity: BusinessDate", spec.Identity == v1alpha1.IdentityBusinessDate},
 		{"spec.slo", spec.SLO != nil},
-		{"spec.ttlAfterFinished", spec.TTLAfterFinished != nil},
 	}
 	if d := spec.Delivery; d != nil {
 		uses = append(uses,

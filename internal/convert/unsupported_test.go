@@ -123,18 +123,15 @@ func TestEveryFieldOfAScheduleActsOrIsNamed(t *testing.T) {
 	supported := []string{
 		"spec.schedule.cron", "spec.schedule.at", "spec.schedule.every", "spec.schedule.timeZone", "spec.schedule.dayMatch",
 		"spec.schedule.dst.gap", "spec.schedule.dst.overlap", "spec.schedule.startTime", "spec.schedule.endTime",
-		"spec.suspend", "spec.catchUp.window", "spec.catchUp.limit", // Latest is within any limit
+		"spec.schedule.rrule", "spec.schedule.anchor.attribute", "spec.schedule.anchor.offset", "spec.schedule.anchor.time",
+		"spec.schedule.timeZoneFrom", "spec.schedule.calendarName", "spec.schedule.onNonBusinessDay", "spec.schedule.jitter",
+		"spec.suspend", "spec.catchUp.policy", "spec.catchUp.window", "spec.catchUp.limit", "spec.identity", "spec.ttlAfterFinished",
 		"spec.recipients[].id", "spec.recipients[].address", "spec.recipients[].timeZone", "spec.recipients[].attributes", "spec.recipients[].active",
 		"spec.channelName", "spec.message.subject", "spec.message.body",
 		"spec.delivery.deadline", "spec.delivery.onUnknown", "spec.delivery.retry.attempts", "spec.delivery.retry.initialDelay",
 		"spec.delivery.retry.factor", "spec.delivery.retry.maxDelay", "spec.delivery.retry.delays",
 	}
-	values := map[string]string{
-		"spec.schedule.timeZoneFrom": string(v1alpha1.TimeZoneFromRecipient),
-		"spec.catchUp.policy":        string(v1alpha1.CatchUpAll),
-		"spec.identity":              string(v1alpha1.IdentityBusinessDate),
-	}
-	checkFields(t, reflect.TypeFor[v1alpha1.ReminderScheduleSpec](), supported, values, func(set func(reflect.Value)) []string {
+	checkFields(t, reflect.TypeFor[v1alpha1.ReminderScheduleSpec](), supported, nil, func(set func(reflect.Value)) []string {
 		obj := &v1alpha1.ReminderSchedule{}
 		set(reflect.ValueOf(&obj.Spec).Elem())
 		return convert.UnsupportedSchedule(obj)

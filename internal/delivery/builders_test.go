@@ -34,8 +34,11 @@ var (
 )
 
 // in is a record in a state, with what belongs to the state.
+// due is a second before the release, as jitter has it.
+var due = release.Add(-time.Second)
+
 func in(state reminder.State, changes ...func(*reminder.Record)) reminder.Record {
-	r := delivery.Plan(delivery.Planned{Key: key, Epoch: 1, ReleaseTime: release, DeadlineTime: deadline, LateTime: release.Add(5 * time.Minute)},
+	r := delivery.Plan(delivery.Planned{Key: key, Epoch: 1, DueTime: due, LocalTime: "2026-11-03T09:00:00", ReleaseTime: release, DeadlineTime: deadline, LateTime: release.Add(5 * time.Minute)},
 		retention, release.Add(-time.Hour))
 	r.State = state
 	switch state {

@@ -8,8 +8,12 @@ import (
 
 // Planned is what planning knows of a reminder.
 type Planned struct {
-	Key                                 reminder.Key
-	Epoch                               int64
+	Key   reminder.Key
+	Epoch int64
+	// DueTime and LocalTime are those of the occurrence; the other times see
+	// reminder.Record.
+	DueTime                             time.Time
+	LocalTime                           string
 	ReleaseTime, DeadlineTime, LateTime time.Time
 }
 
@@ -17,8 +21,22 @@ type Planned struct {
 func Plan(p Planned, retention time.Duration, now time.Time) reminder.Record {
 	return reminder.Record{
 		SchemaVersion: reminder.RecordVersion, Key: p.Key, State: reminder.Scheduled, Epoch: p.Epoch,
-		ReleaseTime: p.ReleaseTime, DeadlineTime: p.DeadlineTime, LateTime: p.LateTime,
+		DueTime: p.DueTime, LocalTime: p.LocalTime, ReleaseTime: p.ReleaseTime, DeadlineTime: p.DeadlineTime, LateTime: p.LateTime,
 		UpdateTime: now, ExpireTime: p.DeadlineTime.Add(retention),
+	}
+}
+
+// Missed is the one revision of a run of occurrences that were never planned and are
+// not taken up: it stands for each of them, and is bad for the objective.
+func Missed(key reminder.Key, epoch int64, gap reminder.Gap, retention time.Duration, now time.Time) reminder.Record {
+	ends := now
+	if !ends.After(gap.LastDueTime) {
+		ends = gap.LastDueTime.Add(time.Second)
+	}
+	return reminder.Record{
+		SchemaVersion: reminder.RecordVersion, Key: key, State: reminder.Missed, Epoch: epoch,
+		DueTime: gap.FirstDueTime, ReleaseTime: gap.FirstDueTime, LateTime: gap.FirstDueTime, DeadlineTime: ends,
+		UpdateTime: now, FinishTime: now, ExpireTime: ends.Add(retention), Missed: &gap,
 	}
 }
 
@@ -30,7 +48,7 @@ func Plan(p Planned, retention time.Duration, now time.Time) reminder.Record {
 // in flight may come back to Retrying under its old epoch. A Sent reminder is
 // never opened again.
 func Replan(r reminder.Record, p Planned, retention time.Duration, now time.Time) (reminder.Record, bool) {
-	same := r.Epoch == p.Epoch && r.ReleaseTime.Equal(p.ReleaseTime) && r.DeadlineTime.Equal(p.DeadlineTime) && r.LateTime.Equal(p.LateTime)
+	same := r.Epoch == p.Epoch && r.Due().Equal(p.DueTime) && r.ReleaseTime.Equal(p.ReleaseTime) && r.DeadlineTime.Equal(p.DeadlineTime) && r.LateTime.Equal(p.LateTime)
 	switch {
 	case r.State == reminder.Cancelled && r.Epoch <= p.Epoch:
 	case r.State == reminder.Scheduled && r.Epoch <= p.Epoch && !same:
@@ -39,7 +57,8 @@ func Replan(r reminder.Record, p Planned, retention time.Duration, now time.Time
 		return r, false
 	}
 	next := advance(r, reminder.Scheduled, now)
-	next.Epoch, next.ReleaseTime, next.DeadlineTime, next.LateTime = p.Epoch, p.ReleaseTime, p.DeadlineTime, p.LateTime
+	next.Epoch, next.DueTime, next.LocalTime = p.Epoch, p.DueTime, p.LocalTime
+	next.ReleaseTime, next.DeadlineTime, next.LateTime = p.ReleaseTime, p.DeadlineTime, p.LateTime
 	return keep(next, retention, now), true
 }
 

@@ -13,12 +13,19 @@ import (
 
 // planned is the plan of in's record; later is the same slot an hour later.
 func planned(epoch int64) delivery.Planned {
-	return delivery.Planned{Key: key, Epoch: epoch, ReleaseTime: release, DeadlineTime: deadline, LateTime: release.Add(5 * time.Minute)}
+	return delivery.Planned{Key: key, Epoch: epoch, DueTime: due, LocalTime: "2026-11-03T09:00:00", ReleaseTime: release, DeadlineTime: deadline, LateTime: release.Add(5 * time.Minute)}
 }
 
 func later(epoch int64) delivery.Planned {
 	p := planned(epoch)
 	p.ReleaseTime, p.DeadlineTime, p.LateTime = p.ReleaseTime.Add(time.Hour), p.DeadlineTime.Add(time.Hour), p.LateTime.Add(time.Hour)
+	return p
+}
+
+// moved is planned for another due time, with the same release.
+func moved(epoch int64) delivery.Planned {
+	p := planned(epoch)
+	p.DueTime = p.DueTime.Add(-time.Second)
 	return p
 }
 
@@ -33,7 +40,7 @@ func TestPlanIsTheFirstRevision(t *testing.T) {
 	now := release.Add(-15 * time.Minute)
 	r := delivery.Plan(planned(4), retention, now)
 	want := reminder.Record{
-		SchemaVersion: reminder.RecordVersion, Key: key, State: reminder.Scheduled, Epoch: 4, ReleaseTime: release, DeadlineTime: deadline,
+		SchemaVersion: reminder.RecordVersion, Key: key, State: reminder.Scheduled, Epoch: 4, DueTime: due, LocalTime: "2026-11-03T09:00:00", ReleaseTime: release, DeadlineTime: deadline,
 		LateTime: release.Add(5 * time.Minute), UpdateTime: now, ExpireTime: deadline.Add(retention),
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
@@ -55,6 +62,7 @@ func TestReplan(t *testing.T) {
 		"planned already":                                {in(reminder.Scheduled), planned(1), false},
 		"planned already by a newer epoch":               {in(reminder.Scheduled, epoch(2)), later(1), false},
 		"another time":                                   {in(reminder.Scheduled), later(1), true},
+		"another due time":                               {in(reminder.Scheduled), moved(1), true},
 		"another deadline":                               {in(reminder.Scheduled), earlier(1), true},
 		"another epoch":                                  {in(reminder.Scheduled), planned(2), true},
 		"a cancelled one opens again":                    {in(reminder.Cancelled), planned(1), true},
@@ -84,7 +92,7 @@ func TestReplan(t *testing.T) {
 			}
 			checkNext(t, tt.record, next, now)
 			p := tt.plan
-			if next.State != reminder.Scheduled || next.Epoch != p.Epoch || !next.ReleaseTime.Equal(p.ReleaseTime) || !next.DeadlineTime.Equal(p.DeadlineTime) || !next.LateTime.Equal(p.LateTime) {
+			if next.State != reminder.Scheduled || next.Epoch != p.Epoch || next.LocalTime != p.LocalTime || !next.DueTime.Equal(p.DueTime) || !next.ReleaseTime.Equal(p.ReleaseTime) || !next.DeadlineTime.Equal(p.DeadlineTime) || !next.LateTime.Equal(p.LateTime) {
 				t.Errorf("got %+v", next)
 			}
 			if next.Attempts != tt.record.Attempts || next.Unresolved != tt.record.Unresolved {
@@ -180,5 +188,31 @@ func TestRevisionsExpireInOrder(t *testing.T) {
 	slow := delivery.Suppressed(seen, retention, release)
 	if !slow.ExpireTime.Equal(seen.ExpireTime) {
 		t.Errorf("suppressed by a slow clock: expires %s, want %s", slow.ExpireTime, seen.ExpireTime)
+	}
+}
+
+// A run of missed occurrences is one record, which is valid, ended and counted as
+// many times as it stands for.
+func TestMissedIsOneRecordForAll(t *testing.T) {
+	t.Parallel()
+	first := release.Add(-72 * time.Hour)
+	gap := reminder.Gap{FirstDueTime: first, LastDueTime: release, Reminders: 4319}
+	for name, now := range map[string]time.Time{"found later": release.Add(time.Minute), "found by a clock that is behind": first} {
+		r := delivery.Missed(reminder.GapKey("shop", "renewal", "mail", first), 3, gap, retention, now)
+		if err := r.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !r.State.Terminal() || r.Footprint().Missed != 4319 || !r.ExpireTime.After(now.Add(retention-time.Second)) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if _, open := delivery.Wake(r); open {
+			t.Errorf("%s: a message must stand for it", name)
+		}
+		if _, changed := delivery.Cancel(r, reminder.Superseded, retention, now); changed {
+			t.Errorf("%s: it can be cancelled", name)
+		}
+		if _, changed := delivery.Replan(r, planned(9), retention, now); changed {
+			t.Errorf("%s: it can be planned", name)
+		}
 	}
 }

@@ -33,23 +33,35 @@ var (
 func sampleRecord() reminder.Record {
 	return reminder.Record{
 		SchemaVersion: 1, Key: sampleKey, State: reminder.Sending, Reason: reminder.ReconciliationRequired, Epoch: 3,
+		DueTime: nine.Add(-time.Second), LocalTime: "2026-11-03T08:59:59",
 		ReleaseTime: nine, DeadlineTime: nine.Add(4 * time.Hour), LateTime: nine.Add(5 * time.Minute),
 		NextAttemptTime: nine.Add(30 * time.Second), LeaseUntilTime: nine.Add(time.Minute), Owner: "worker-1/0a1b2c3d", Unmarked: true,
 		Attempts: 2, Retries: 1, Takeovers: 1, Suppressed: 3, Republished: 4, Unresolved: true,
 		Receipt: "status 202", Diagnostic: "timeout", UpdateTime: nine.Add(1500 * time.Millisecond),
 		FinishTime: nine.Add(2 * time.Second), ExpireTime: nine.Add(172 * time.Hour),
 		Previous: &reminder.Footprint{
-			State: reminder.Dead, Reason: reminder.PermanentFailure, Late: true, Attempts: 1, Retries: 1, Suppressed: 2, Republished: 3, ReleaseTime: nine,
+			State: reminder.Dead, Reason: reminder.PermanentFailure, Late: true, Attempts: 1, Retries: 1, Suppressed: 2, Republished: 3, Missed: 4, ReleaseTime: nine,
 		},
 	}
+}
+
+var sampleGap = reminder.Gap{FirstDueTime: nine, LastDueTime: nine.Add(time.Hour), Reminders: 61}
+
+// sampleMissed is a run of missed occurrences, which alone has that field.
+func sampleMissed() reminder.Record {
+	r := sampleRecord()
+	r.State, r.Key.Recipient, r.Missed = reminder.Missed, "", &sampleGap
+	return r
 }
 
 var sampleSchedule = reminder.Schedule{
 	SchemaVersion: 1, Namespace: "shop", Name: "renewal.notice", UID: "0b9c", CreateTime: nine, Generation: 7,
 	PlanHash: "p1", Epoch: 3, EditTime: nine.Add(time.Second), PlanGeneration: 6, AudienceHash: "a1", Suspended: true, ResumeTime: nine.Add(time.Minute),
 	Deleted: true, Channel: "billing-email", Subject: "Due {{ reminder.slot }}", Body: "Hello {{ recipient.attributes.name }} <b>",
-	Retry:     reminder.Retry{Attempts: 5, InitialDelay: 30 * time.Second, Factor: 2, MaxDelay: 15 * time.Minute, Delays: []time.Duration{time.Minute}},
-	OnUnknown: reminder.ParkUnknown,
+	Retry:          reminder.Retry{Attempts: 5, InitialDelay: 30 * time.Second, Factor: 2, MaxDelay: 15 * time.Minute, Delays: []time.Duration{time.Minute}},
+	OnUnknown:      reminder.ParkUnknown,
+	Cursor:         reminder.Cursor{DoneTime: nine, ThroughTime: nine.Add(time.Hour), CatchUpTime: nine.Add(time.Minute), Missed: &sampleGap},
+	CalendarDigest: "c1", TimeZoneData: "2026b", Moved: []reminder.Moved{{Zone: "Europe/Paris", DueTime: nine, Slot: "2026-11-03T07:00:00Z"}},
 }
 
 var sampleChannel = reminder.Channel{
@@ -73,9 +85,9 @@ var sampleWorker = reminder.Worker{
 var sampleTotals = reminder.Totals{
 	SchemaVersion: 1, Namespace: "shop", Schedule: "renewal.notice", Applied: 4711, Sent: 10, SentLate: 1, Cancelled: 2, Dead: 3, Discarded: 4,
 	DeadTotal: 9, Replayed: 2, Retried: 5, Suppressed: 6, Republished: 7, Attempts: 20,
-	ByReason:        map[reminder.Reason]int64{reminder.DeadlineReached: 1, reminder.PermanentFailure: 2},
-	Outstanding:     map[string]int64{"1793692800": 3},
-	LastReleaseTime: nine, Recent: []reminder.DeadLetter{sampleDead},
+	ByReason:    map[reminder.Reason]int64{reminder.DeadlineReached: 1, reminder.PermanentFailure: 2},
+	Outstanding: map[string]int64{"1793692800": 3},
+	LastDueTime: nine, LastFinishTime: nine.Add(time.Minute), Missed: 61, MissedRuns: []reminder.Gap{sampleGap}, Recent: []reminder.DeadLetter{sampleDead},
 }
 
 // checkGolden holds encode(sample) against the golden file, and what the file
@@ -136,7 +148,9 @@ func noZero(t *testing.T, path string, v reflect.Value) {
 			return
 		}
 		for i := range v.NumField() {
-			noZero(t, path+"."+v.Type().Field(i).Name, v.Field(i))
+			if name := path + "." + v.Type().Field(i).Name; name != "Record.Missed" && name != "Record.Key.Recipient" {
+				noZero(t, name, v.Field(i))
+			}
 		}
 	default:
 	}
@@ -147,6 +161,10 @@ func TestGolden(t *testing.T) {
 	t.Run("record", func(t *testing.T) {
 		t.Parallel()
 		checkGolden(t, sampleRecord(), reminder.Record.Encode, reminder.DecodeRecord)
+	})
+	t.Run("missed", func(t *testing.T) {
+		t.Parallel()
+		checkGolden(t, sampleMissed(), reminder.Record.Encode, reminder.DecodeRecord)
 	})
 	t.Run("job", func(t *testing.T) {
 		t.Parallel()

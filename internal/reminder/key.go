@@ -63,8 +63,31 @@ func (k Key) Subject() string {
 // exactly one of its two forms: another spelling of the same instant would be
 // another key, and a second reminder.
 func (k Key) Validate() error {
+	if err := k.validateParts(); err != nil {
+		return err
+	}
+	if k.Recipient == "" {
+		return fmt.Errorf("key: recipient is empty: %w", ErrMalformed)
+	}
+	return nil
+}
+
+// GapKey is the key of the record of a run of missed occurrences, by its first due
+// time. It names no recipient, which no reminder's key does.
+func GapKey(namespace, schedule, channel string, first time.Time) Key {
+	return Key{Namespace: namespace, Schedule: schedule, Slot: SlotOf(first), Channel: channel}
+}
+
+func (k Key) validateGap() error {
+	if k.Recipient != "" {
+		return fmt.Errorf("key of a gap: recipient is not empty: %w", ErrMalformed)
+	}
+	return k.validateParts()
+}
+
+func (k Key) validateParts() error {
 	parts := []struct{ name, value string }{
-		{"namespace", k.Namespace}, {"schedule", k.Schedule}, {"recipient", k.Recipient}, {"channel", k.Channel},
+		{"namespace", k.Namespace}, {"schedule", k.Schedule}, {"channel", k.Channel},
 	}
 	for _, part := range parts {
 		if part.value == "" {
@@ -73,6 +96,9 @@ func (k Key) Validate() error {
 		if !utf8.ValidString(part.value) {
 			return fmt.Errorf("key: %s is not valid UTF-8: %w", part.name, ErrMalformed)
 		}
+	}
+	if !utf8.ValidString(k.Recipient) {
+		return fmt.Errorf("key: recipient is not valid UTF-8: %w", ErrMalformed)
 	}
 	if t, err := time.Parse(time.RFC3339, k.Slot); err == nil && SlotOf(t) == k.Slot {
 		return nil

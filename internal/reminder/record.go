@@ -14,7 +14,9 @@ const RecordVersion = 1
 // internal/delivery.
 type State string
 
-// The states of a reminder. Sent, Dead, Cancelled and Discarded are terminal.
+// The states of a reminder. Sent, Dead, Cancelled and Discarded are terminal, and
+// so is Missed, which is the state of no reminder: its record stands for a run of
+// occurrences that were never planned.
 const (
 	Scheduled State = "Scheduled"
 	Claimed   State = "Claimed"
@@ -24,16 +26,17 @@ const (
 	Dead      State = "Dead"
 	Cancelled State = "Cancelled"
 	Discarded State = "Discarded"
+	Missed    State = "Missed"
 )
 
 // Terminal tells whether the automatic policy has ended for the reminder.
 func (s State) Terminal() bool {
-	return s == Sent || s == Dead || s == Cancelled || s == Discarded
+	return s == Sent || s == Dead || s == Cancelled || s == Discarded || s == Missed
 }
 
 func (s State) known() bool {
 	switch s {
-	case Scheduled, Claimed, Sending, Retrying, Sent, Dead, Cancelled, Discarded:
+	case Scheduled, Claimed, Sending, Retrying, Sent, Dead, Cancelled, Discarded, Missed:
 		return true
 	}
 	return false
@@ -49,8 +52,14 @@ type Record struct {
 	Reason Reason `json:"reason,omitempty"`
 	// Epoch is the schedule's plan epoch under which the reminder was planned.
 	Epoch int64 `json:"epoch"`
-	// ReleaseTime: may first run. DeadlineTime: no submission may start at or
-	// after it. LateTime: an acceptance after it counts as late.
+	// DueTime is when the occurrence is due; see Due. LocalTime is what the clocks
+	// of its zone show then, such as 2026-11-03T09:00:00, from which DueTime is
+	// worked out anew when the time zone data changes.
+	DueTime   time.Time `json:"dueTime,omitzero"`
+	LocalTime string    `json:"localTime,omitempty"`
+	// ReleaseTime: may first run; DueTime with what jitter adds, and later where it
+	// is caught up. DeadlineTime: no submission may start at or after it. LateTime:
+	// an acceptance after it counts as late.
 	ReleaseTime  time.Time `json:"releaseTime"`
 	DeadlineTime time.Time `json:"deadlineTime"`
 	LateTime     time.Time `json:"lateTime"`
@@ -86,6 +95,8 @@ type Record struct {
 	// before the ExpireTime of an earlier revision, or that one would come back
 	// to life when the later one expires.
 	ExpireTime time.Time `json:"expireTime"`
+	// Missed is set in Missed: what the record stands for.
+	Missed *Gap `json:"missed,omitempty"`
 	// Previous is what the preceding revision counted for; nil in the first. A
 	// fold that adds this revision and subtracts Previous is exact without state.
 	Previous *Footprint `json:"previous,omitempty"`
@@ -100,16 +111,31 @@ type Footprint struct {
 	Retries     int    `json:"retries,omitempty"`
 	Suppressed  int    `json:"suppressed,omitempty"`
 	Republished int    `json:"republished,omitempty"`
+	// Missed is how many reminders a record of Missed stands for.
+	Missed int64 `json:"missed,omitempty"`
 	// ReleaseTime moves when a slot is planned again with another jitter.
 	ReleaseTime time.Time `json:"releaseTime"`
 }
 
 // Footprint of this revision.
 func (r Record) Footprint() Footprint {
-	return Footprint{
+	f := Footprint{
 		State: r.State, Reason: r.Reason, Late: r.Late(), Attempts: r.Attempts, Retries: r.Retries,
 		Suppressed: r.Suppressed, Republished: r.Republished, ReleaseTime: r.ReleaseTime,
 	}
+	if r.Missed != nil {
+		f.Missed = r.Missed.Reminders
+	}
+	return f
+}
+
+// Due is when the occurrence is due; records of the first version say it by
+// ReleaseTime.
+func (r Record) Due() time.Time {
+	if r.DueTime.IsZero() {
+		return r.ReleaseTime
+	}
+	return r.DueTime
 }
 
 // Late tells whether the reminder was accepted after its LateTime.
@@ -144,6 +170,10 @@ func (r Record) Validate() error {
 		return fmt.Errorf("state %q: %w", r.State, ErrMalformed)
 	case r.ReleaseTime.IsZero() || !r.DeadlineTime.After(r.ReleaseTime):
 		return fmt.Errorf("deadlineTime is not after releaseTime: %w", ErrMalformed)
+	case (r.State == Missed) != (r.Missed != nil):
+		return fmt.Errorf("state %s and missed do not go together: %w", r.State, ErrMalformed)
+	case r.State == Missed:
+		return r.Key.validateGap()
 	}
 	return r.Key.Validate()
 }

@@ -31,6 +31,14 @@ type Schedule struct {
 	// PlanGeneration is the Generation of the last such change, or of the last
 	// resume: how far an older spec was planned says nothing about this one.
 	PlanGeneration int64 `json:"planGeneration,omitempty"`
+	// Cursor is how far the schedule is planned.
+	Cursor Cursor `json:"cursor,omitzero"`
+	// CalendarDigest and TimeZoneData are what due times were worked out with beside
+	// the spec; where they change, what is planned and not claimed is looked at
+	// again. Moved are the occurrences that keep an older slot because of that.
+	CalendarDigest string  `json:"calendarDigest,omitempty"`
+	TimeZoneData   string  `json:"timeZoneData,omitempty"`
+	Moved          []Moved `json:"moved,omitempty"`
 	// AudienceHash covers the projected recipients.
 	AudienceHash string `json:"audienceHash"`
 	Suspended    bool   `json:"suspended,omitempty"`

@@ -33,13 +33,19 @@ type Totals struct {
 	Suppressed  int64 `json:"suppressed"`
 	Republished int64 `json:"republished"`
 	Attempts    int64 `json:"attempts"`
+	// Missed counts reminders that fell due while nothing was planned and were not
+	// taken up; MissedRuns are the newest runs of them, newest last, at most 5.
+	Missed     int64 `json:"missed,omitempty"`
+	MissedRuns []Gap `json:"missedRuns,omitempty"`
 	// ByReason counts the open dead letters.
 	ByReason map[Reason]int64 `json:"byReason,omitempty"`
 	// Outstanding counts reminders without an outcome by the Unix second of their
 	// release, in decimal.
 	Outstanding map[string]int64 `json:"outstanding,omitempty"`
-	// LastReleaseTime is the latest release among reminders with an outcome.
-	LastReleaseTime time.Time `json:"lastReleaseTime,omitzero"`
+	// LastDueTime is the latest due time among reminders with an outcome, and
+	// LastFinishTime when the last one got its outcome.
+	LastDueTime    time.Time `json:"lastDueTime,omitzero"`
+	LastFinishTime time.Time `json:"lastFinishTime,omitzero"`
 	// Recent holds the newest open dead letters, newest last, at most 10.
 	Recent []DeadLetter `json:"recent,omitempty"`
 }
@@ -54,9 +60,10 @@ func (t Totals) Pending() int64 {
 }
 
 // Due is the number of reminders that have fallen due by now and were not
-// cancelled: those with an outcome, and those that still wait for one.
+// cancelled: those with an outcome, those that still wait for one, and those that
+// were missed.
 func (t Totals) Due(now time.Time) int64 {
-	due := t.Sent + t.Dead + t.Discarded
+	due := t.Sent + t.Dead + t.Discarded + t.Missed
 	for second, count := range t.Outstanding {
 		if !releaseOf(second).After(now) {
 			due += count

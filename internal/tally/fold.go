@@ -10,6 +10,9 @@ import (
 // maxRecent is how many open dead letters the totals remember.
 const maxRecent = 10
 
+// maxMissedRuns is how many runs of missed occurrences the totals remember.
+const maxMissedRuns = 5
+
 // Fold adds one revision to the totals of its schedule, unless they include it
 // already. It tells whether it did. The totals are changed in place.
 func Fold(t *reminder.Totals, number uint64, r reminder.Record) bool {
@@ -22,11 +25,29 @@ func Fold(t *reminder.Totals, number uint64, r reminder.Record) bool {
 	if r.Previous != nil {
 		add(t, *r.Previous, -1)
 	}
-	if r.State.Terminal() && r.ReleaseTime.After(t.LastReleaseTime) {
-		t.LastReleaseTime = r.ReleaseTime
-	}
+	foldEnd(t, r)
 	foldDeath(t, r)
 	return true
+}
+
+// foldEnd keeps when the last reminder was due and got its outcome, and the tail of
+// what was missed.
+func foldEnd(t *reminder.Totals, r reminder.Record) {
+	if !r.State.Terminal() {
+		return
+	}
+	due := r.Due()
+	if r.Missed != nil {
+		due = r.Missed.LastDueTime
+		t.MissedRuns = append(t.MissedRuns, *r.Missed)
+		t.MissedRuns = t.MissedRuns[max(0, len(t.MissedRuns)-maxMissedRuns):]
+	}
+	if due.After(t.LastDueTime) {
+		t.LastDueTime = due
+	}
+	if r.FinishTime.After(t.LastFinishTime) {
+		t.LastFinishTime = r.FinishTime
+	}
 }
 
 // add counts for a footprint n times.
@@ -41,6 +62,8 @@ func add(t *reminder.Totals, f reminder.Footprint, n int64) {
 		t.Cancelled += n
 	case reminder.Discarded:
 		t.Discarded += n
+	case reminder.Missed:
+		t.Missed += n * f.Missed
 	case reminder.Dead:
 		t.Dead += n
 		bump(&t.ByReason, f.Reason, n)

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/reminder-operator/reminder-operator/internal/delivery"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/internal/tally"
 )
@@ -107,4 +109,28 @@ func TestRecentHoldsTheNewestOpenDeadLetters(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A run of missed occurrences counts as due for each reminder that it stands for;
+// the newest runs are remembered.
+func TestFoldCountsWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	var totals reminder.Totals
+	want := int64(0)
+	for n := range 7 {
+		begin := release.Add(time.Duration(n) * 24 * time.Hour)
+		gap := reminder.Gap{FirstDueTime: begin, LastDueTime: begin.Add(time.Hour), Reminders: int64(60 + n)}
+		want += gap.Reminders
+		r := delivery.Missed(reminder.GapKey("shop", "renewal", "mail", begin), 1, gap, time.Hour, begin.Add(2*time.Hour))
+		for range 2 { // a revision that is seen twice counts once
+			tally.Fold(&totals, uint64(n+1), r)
+		}
+	}
+	now := release.Add(30 * 24 * time.Hour)
+	if totals.Missed != want || totals.Due(now) != want || totals.Pending() != 0 {
+		t.Errorf("missed %d, due %d, pending %d; want %d, as many, none", totals.Missed, totals.Due(now), totals.Pending(), want)
+	}
+	if n := len(totals.MissedRuns); n != 5 || totals.MissedRuns[4].Reminders != 66 || !totals.LastDueTime.Equal(totals.MissedRuns[4].LastDueTime) {
+		t.Errorf("%d runs, last due %s: %+v", n, totals.LastDueTime, totals.MissedRuns)
+	}
 }

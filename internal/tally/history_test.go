@@ -83,8 +83,11 @@ func recount(schedule string, history []numbered) reminder.Totals {
 		if was == reminder.Dead && is == reminder.Scheduled {
 			t.Replayed++
 		}
-		if r.State.Terminal() && r.ReleaseTime.After(t.LastReleaseTime) {
-			t.LastReleaseTime = r.ReleaseTime
+		if r.State.Terminal() && r.Due().After(t.LastDueTime) {
+			t.LastDueTime = r.Due()
+		}
+		if r.FinishTime.After(t.LastFinishTime) {
+			t.LastFinishTime = r.FinishTime
 		}
 		t.Applied, last[r.Key] = n.number, r
 	}

@@ -62,13 +62,20 @@ func newBench(t *testing.T, change func(*bench)) *bench {
 	}
 	b.must(b.Queue.EnsureConsumer(t.Context(), b.channel))
 	b.must(b.Registry.PutChannel(t.Context(), b.channel, 0))
-	b.must(b.Registry.PutSchedule(t.Context(), b.schedule, 0, 0))
+	b.register(b.schedule, 0)
 	b.must(b.Audience.Replace(t.Context(), "shop", "renewal", "h1", b.people))
 	return b
 }
 
 func park(b *bench)   { b.channel.Dedupes, b.schedule.OnUnknown = false, reminder.ParkUnknown }
 func repeat(b *bench) { b.channel.Dedupes, b.schedule.OnUnknown = false, reminder.RetryUnknown }
+
+// register writes a schedule's entry over the revision last.
+func (b *bench) register(entry reminder.Schedule, last uint64) {
+	b.Helper()
+	_, err := b.Registry.PutSchedule(b.Context(), entry, last, 0)
+	b.must(err)
+}
 
 func (b *bench) must(err error) {
 	b.Helper()

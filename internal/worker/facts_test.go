@@ -48,7 +48,7 @@ func TestARetryIsCheckedAgain(t *testing.T) {
 	entry, revision, err := b.Registry.Schedule(t.Context(), "shop", "renewal")
 	b.must(err)
 	entry.Suspended = true
-	b.must(b.Registry.PutSchedule(t.Context(), entry, revision, 0))
+	b.register(entry, revision)
 	b.settled(r.Key, reminder.Cancelled, reminder.Suspended)
 	b.sends("a", 1)
 }
@@ -64,7 +64,7 @@ func TestWhatCannotBeProvenIsHeldAndThenSent(t *testing.T) {
 			func(b *bench) { b.schedule.Name = "another" },
 			func(b *bench) {
 				b.schedule.Name = "renewal"
-				b.must(b.Registry.PutSchedule(b.Context(), b.schedule, 0, 0))
+				b.register(b.schedule, 0)
 			}, "is not registered",
 		},
 		"the audience is not complete": {
@@ -81,7 +81,7 @@ func TestWhatCannotBeProvenIsHeldAndThenSent(t *testing.T) {
 			func(b *bench) {
 				_, revision, _ := b.Registry.Schedule(b.Context(), "shop", "renewal")
 				b.schedule.Name = "renewal"
-				b.must(b.Registry.PutSchedule(b.Context(), b.schedule, revision, 0))
+				b.register(b.schedule, revision)
 			}, "cannot be read",
 		},
 	}

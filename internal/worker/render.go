@@ -46,7 +46,7 @@ func (w *Worker) render(j job) (reminder.Message, error) {
 		return reminder.Message{}, err
 	}
 	r := j.record
-	in := message.Input{Recipient: j.receiver, Key: r.Key, DueTime: r.ReleaseTime, DeadlineTime: r.DeadlineTime}
+	in := message.Input{Recipient: j.receiver, Key: r.Key, DueTime: r.Due(), DeadlineTime: r.DeadlineTime}
 	subject, err := template.Subject.Render(in)
 	if err != nil {
 		return reminder.Message{}, err
@@ -56,7 +56,7 @@ func (w *Worker) render(j job) (reminder.Message, error) {
 		return reminder.Message{}, err
 	}
 	return reminder.Message{
-		Key: r.Key, ID: r.Key.ID(), DueTime: r.ReleaseTime, DeadlineTime: r.DeadlineTime,
+		Key: r.Key, ID: r.Key.ID(), DueTime: r.Due(), DeadlineTime: r.DeadlineTime,
 		Attempt: attempt(j), Address: j.receiver.Address, Subject: subject, Body: body,
 	}, nil
 }

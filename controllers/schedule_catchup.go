@@ -1,0 +1,118 @@
+package controllers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// catchUpPace is the time between two occurrences that are caught up for one
+// recipient.
+const catchUpPace = time.Second
+
+// occurrences are those of one series as a schedule's identity counts them.
+type occurrences struct {
+	*schedule.Schedule
+	byDate bool
+}
+
+func occurrencesOf(obj *v1alpha1.ReminderSchedule, s convert.Series) occurrences {
+	return occurrences{s.Schedule, obj.Spec.Identity == v1alpha1.IdentityBusinessDate}
+}
+
+// counts tells whether an occurrence is one of its own: with the identity
+// BusinessDate the first of each date is.
+func (s occurrences) counts(o schedule.Occurrence) bool { return !s.byDate || s.FirstOfDate(o) }
+
+// count is how many fall due behind from and up to through.
+func (s occurrences) count(from, through time.Time) int64 {
+	if s.byDate {
+		return int64(s.CountDates(from, through))
+	}
+	return int64(s.Count(from, through))
+}
+
+// caughtUp are the occurrences, oldest first, that fell due behind since and up to
+// now, and that catchUp takes up: those inside the window whose deadline has not
+// passed, the newest first, as many as the policy allows.
+func caughtUp(obj *v1alpha1.ReminderSchedule, s occurrences, since, now time.Time) []schedule.Occurrence {
+	c := convert.CatchUp(obj)
+	oldest := later(since, later(now.Add(-c.Window), now.Add(-convert.Deadline(obj))))
+	var taken []schedule.Occurrence
+	o, ok := s.Previous(now)
+	for ; ok && o.Due.After(oldest) && len(taken) < c.Limit; o, ok = s.Previous(o.Due.Add(-time.Second)) {
+		if s.counts(o) {
+			taken = append(taken, o)
+		}
+	}
+	slices.Reverse(taken)
+	return taken
+}
+
+// missedSince counts what fell due behind a time and is given up; nil for nothing.
+func missedSince(in scheduleInput, since time.Time) *reminder.Gap {
+	var gap reminder.Gap
+	for i := range in.series {
+		s := occurrencesOf(in.object, in.series[i])
+		taken := caughtUp(in.object, s, since, in.now)
+		n := s.count(since, in.now) - int64(len(taken))
+		if n <= 0 {
+			continue
+		}
+		gap.Reminders += n * int64(len(in.series[i].Recipients))
+		first, last := ends(s, since, in.now, taken)
+		if gap.FirstDueTime.IsZero() || first.Before(gap.FirstDueTime) {
+			gap.FirstDueTime = first
+		}
+		gap.LastDueTime = later(gap.LastDueTime, last)
+	}
+	if gap.Reminders == 0 {
+		return nil
+	}
+	return &gap
+}
+
+// ends are the first and the last occurrence that is given up.
+func ends(s occurrences, since, now time.Time, taken []schedule.Occurrence) (first, last time.Time) {
+	if o, ok := s.Next(since); ok {
+		first = o.Due
+	}
+	until := now
+	if len(taken) > 0 {
+		until = taken[0].Due.Add(-time.Second)
+	}
+	if o, ok := s.Previous(until); ok {
+		last = o.Due
+	}
+	return first, later(first, last)
+}
+
+// missedRun is a gap with the name that its record has.
+type missedRun struct {
+	key   reminder.Key
+	epoch int64
+	gap   reminder.Gap
+}
+
+// gapsOf are the runs that the registry has decided to give up and whose record is
+// not known to be there: that of a plan that was cut off, and that of this one. One
+// that was decided so long ago that its record can have expired is not recorded
+// again, or it would be counted twice.
+func gapsOf(in scheduleInput, entry reminder.Schedule) []missedRun {
+	var runs []missedRun
+	for _, e := range []reminder.Schedule{in.entry, entry} {
+		c := e.Cursor
+		if c.Missed == nil || c.CatchUpTime.Add(in.retention).Before(in.now) {
+			continue
+		}
+		run := missedRun{reminder.GapKey(e.Namespace, e.Name, e.Channel, c.Missed.FirstDueTime), e.Epoch, *c.Missed}
+		if !slices.Contains(runs, run) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}

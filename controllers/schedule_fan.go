@@ -1,0 +1,180 @@
+package controllers
+
+import (
+	"container/heap"
+	"iter"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/delivery"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// fan makes reminders of occurrences: one for each recipient of a series.
+type fan struct {
+	in       scheduleInput
+	entry    reminder.Schedule
+	deadline time.Duration
+	jitter   time.Duration
+	slots    map[zoneTime]string // of moved occurrences
+}
+
+// zoneTime is a due time of the recipients in a zone.
+type zoneTime struct {
+	zone string
+	due  int64 // Unix seconds
+}
+
+func newFan(in scheduleInput, entry reminder.Schedule) *fan {
+	f := &fan{in: in, entry: entry, deadline: convert.Deadline(in.object), slots: map[zoneTime]string{}}
+	// The last second before the deadline is still a time to send.
+	f.jitter = min(convert.Jitter(in.object), f.deadline-time.Second)
+	for _, m := range entry.Moved {
+		f.slots[zoneTime{m.Zone, m.DueTime.Unix()}] = m.Slot
+	}
+	return f
+}
+
+// reminders are those of the occurrences behind from that the entry's cursor has
+// taken up or that lie ahead, up to where it ends. With moved, also those of
+// occurrences that were moved, wherever they went.
+func (f *fan) reminders(from time.Time, moved bool) iter.Seq[delivery.Planned] {
+	c := f.entry.Cursor
+	return func(yield func(delivery.Planned) bool) {
+		if moved && !f.moved(yield) {
+			return
+		}
+		if !c.CatchUpTime.IsZero() {
+			if !f.caughtUp(yield) {
+				return
+			}
+			from = later(from, c.CatchUpTime)
+		}
+		for s, o := range inOrder(f.in.series, from, c.ThroughTime) {
+			if occurrencesOf(f.in.object, *s).counts(o) && !f.each(s, o, time.Time{}, yield) {
+				return
+			}
+		}
+	}
+}
+
+// caughtUp yields what was missed and is taken up, at a pace.
+func (f *fan) caughtUp(yield func(delivery.Planned) bool) bool {
+	c := f.entry.Cursor
+	for i := range f.in.series {
+		s := &f.in.series[i]
+		for rank, o := range caughtUp(f.in.object, occurrencesOf(f.in.object, *s), c.DoneTime, c.CatchUpTime) {
+			if !f.each(s, o, c.CatchUpTime.Add(time.Duration(rank)*catchUpPace), yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// taken is how many reminders of missed occurrences are taken up.
+func (f *fan) taken() (n int64) {
+	c := f.entry.Cursor
+	if c.CatchUpTime.IsZero() {
+		return 0
+	}
+	for _, s := range f.in.series {
+		n += int64(len(caughtUp(f.in.object, occurrencesOf(f.in.object, s), c.DoneTime, c.CatchUpTime)) * len(s.Recipients))
+	}
+	return n
+}
+
+// moved yields the reminders of occurrences that time zone data has moved.
+func (f *fan) moved(yield func(delivery.Planned) bool) bool {
+	for _, m := range f.entry.Moved {
+		for i := range f.in.series {
+			s := &f.in.series[i]
+			if o, ok := s.Schedule.At(m.DueTime); ok && s.Zone == m.Zone && !f.each(s, o, time.Time{}, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// each yields the reminders of one occurrence, to be released not before a time.
+// Of one whose records can have been forgotten none is made again.
+func (f *fan) each(s *convert.Series, o schedule.Occurrence, notBefore time.Time, yield func(delivery.Planned) bool) bool {
+	if o.Due.Add(f.deadline + f.in.retention).Before(f.in.now) {
+		return true
+	}
+	slot := f.slot(s, o)
+	for _, r := range s.Recipients {
+		if !yield(f.reminder(r, slot, o, notBefore)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *fan) reminder(r reminder.Recipient, slot string, o schedule.Occurrence, notBefore time.Time) delivery.Planned {
+	obj := f.in.object
+	release := o.Due.Add(schedule.Jitter(f.jitter, obj.Namespace+"/"+obj.Name, r.ID, slot))
+	return delivery.Planned{
+		Key:   reminder.Key{Namespace: obj.Namespace, Schedule: obj.Name, Slot: slot, Recipient: r.ID, Channel: f.entry.Channel},
+		Epoch: f.entry.Epoch, DueTime: o.Due, LocalTime: o.Actual.String(),
+		ReleaseTime:  earlier(later(release, notBefore.Truncate(time.Second)), o.Due.Add(f.deadline-time.Second)),
+		DeadlineTime: o.Due.Add(f.deadline), LateTime: release.Add(convert.LateAfter),
+	}
+}
+
+// slot is what names the occurrence in keys.
+func (f *fan) slot(s *convert.Series, o schedule.Occurrence) string {
+	if f.in.object.Spec.Identity == v1alpha1.IdentityBusinessDate {
+		return o.BusinessDate()
+	}
+	if slot, ok := f.slots[zoneTime{s.Zone, o.Due.Unix()}]; ok {
+		return slot
+	}
+	return reminder.SlotOf(o.Due)
+}
+
+// inOrder yields the occurrences of all series behind from and up to through, in
+// order of time.
+func inOrder(series []convert.Series, from, through time.Time) iter.Seq2[*convert.Series, schedule.Occurrence] {
+	return func(yield func(*convert.Series, schedule.Occurrence) bool) {
+		var h heads
+		for i := range series {
+			if o, ok := series[i].Schedule.Next(from); ok && !o.Due.After(through) {
+				h = append(h, head{&series[i], o})
+			}
+		}
+		heap.Init(&h)
+		for len(h) > 0 {
+			if !yield(h[0].series, h[0].next) {
+				return
+			}
+			if o, ok := h[0].series.Schedule.Next(h[0].next.Due); ok && !o.Due.After(through) {
+				h[0].next = o
+				heap.Fix(&h, 0)
+			} else {
+				heap.Pop(&h)
+			}
+		}
+	}
+}
+
+// heads is a heap of series by their next occurrence.
+type heads []head
+
+type head struct {
+	series *convert.Series
+	next   schedule.Occurrence
+}
+
+func (h heads) Len() int           { return len(h) }
+func (h heads) Less(i, j int) bool { return h[i].next.Due.Before(h[j].next.Due) }
+func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *heads) Push(x any)        { *h = append(*h, x.(head)) }
+func (h *heads) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}

@@ -1,0 +1,83 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/broker"
+	"github.com/reminder-operator/reminder-operator/internal/calendar"
+	"github.com/reminder-operator/reminder-operator/internal/condition"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// scheduleTimes is a schedule's spec with everything that decides when whom it
+// reminds.
+type scheduleTimes struct {
+	compiled   *schedule.Schedule
+	calendar   string // digest; empty without one
+	recipients []reminder.Recipient
+	series     []convert.Series
+	excluded   []convert.Excluded
+}
+
+// timesOf compiles a schedule with its calendar and its recipients. The summary says
+// what is wrong with them; nil for nothing.
+func (r *scheduleReconciler) timesOf(ctx context.Context, obj *v1alpha1.ReminderSchedule) (scheduleTimes, *condition.Summary, error) {
+	var t scheduleTimes
+	var days *calendar.Calendar
+	if name := obj.Spec.Schedule.CalendarName; name != "" {
+		var err error
+		if days, err = r.calendar(ctx, obj.Namespace, name); isCalendarFault(err) {
+			s := waitForCalendar(err)
+			return t, &s, nil
+		}
+		if err != nil {
+			return t, nil, err
+		}
+		t.calendar = days.Digest()
+	}
+	compiled, err := convert.Schedule(obj, days)
+	if err != nil {
+		s := invalid(err)
+		return t, &s, nil
+	}
+	t.compiled, t.recipients = compiled, convert.Recipients(obj)
+	t.series, t.excluded = convert.SeriesOf(obj, compiled, t.recipients)
+	return t, nil, nil
+}
+
+// waitForCalendar is what a schedule's status says while its calendar cannot be used.
+func waitForCalendar(err error) condition.Summary {
+	if errors.Is(err, convert.ErrCalendarNotFound) {
+		return condition.Waiting(v1alpha1.ReasonCalendarNotFound, err.Error())
+	}
+	return condition.Waiting(v1alpha1.ReasonCalendarNotReady, err.Error())
+}
+
+// pending are the reminders of a schedule that are planned for later and that nobody
+// has claimed.
+func (r *scheduleReconciler) pending(ctx context.Context, obj *v1alpha1.ReminderSchedule, now time.Time) ([]reminder.Record, error) {
+	var all []reminder.Record
+	err := r.Broker.Ledger.Of(ctx, obj.Namespace, obj.Name, func(rev broker.Revision) error {
+		if rev.Err == nil && rev.Record.State == reminder.Scheduled && rev.Record.Due().After(now) {
+			all = append(all, rev.Record)
+		}
+		return nil
+	})
+	return all, in(errLedger, err)
+}
+
+// warnings are what people should know of a schedule that is planned all the same.
+func (t scheduleTimes) warnings() []string {
+	all := t.compiled.Warnings()
+	if n := len(t.excluded); n > 0 {
+		first := t.excluded[0]
+		all = append(all, fmt.Sprintf("%s without an occurrence, such as %s: %s", plural(int64(n), "recipient"), first.Recipient, first.Err))
+	}
+	return all
+}
