@@ -1,0 +1,145 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
+)
+
+// maxExcluded is how many recipients without an occurrence are named.
+const maxExcluded = 10
+
+// occurrence is one that a schedule comes to.
+type occurrence struct {
+	schedule.Occurrence
+	recipient string // its id, if recipients differ in their occurrences
+	zone      *time.Location
+}
+
+// differs tells whether recipients of a schedule have occurrences of their own.
+func differs(obj *v1alpha1.ReminderSchedule) bool {
+	s := obj.Spec.Schedule
+	return s.Anchor != nil || s.TimeZoneFrom == v1alpha1.TimeZoneFromRecipient && s.Every == nil
+}
+
+// upcoming are the occurrences of a schedule that are due after an instant, in the order of their due times and then of
+// the recipients' ids, as many as count over all recipients.
+func upcoming(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, after time.Time, count int) ([]occurrence, []string) {
+	if !differs(obj) {
+		return nextOf(compiled, after, count), nil
+	}
+	series, excluded := convert.SeriesOf(obj, compiled, convert.Recipients(obj))
+	warnings := excludedWarnings(excluded)
+	if len(obj.Spec.RecipientsFrom) > 0 {
+		warnings = append(warnings, "recipients of spec.recipientsFrom are not shown")
+	}
+	if len(series) == 0 && len(excluded) == 0 && !compiled.Anchored() {
+		return nextOf(compiled, after, count), append(warnings, "no recipient is known: these are the times of recipients without a zone of their own")
+	}
+	return merge(series, after, count), warnings
+}
+
+func nextOf(s *schedule.Schedule, after time.Time, count int) []occurrence {
+	var all []occurrence
+	for len(all) < count {
+		next, ok := s.Next(after)
+		if !ok {
+			break
+		}
+		all = append(all, occurrence{Occurrence: next, zone: s.Location()})
+		after = next.Due
+	}
+	return all
+}
+
+// merge puts the occurrences of several series in order.
+func merge(series []convert.Series, after time.Time, count int) []occurrence {
+	heads := make([]head, 0, len(series))
+	for _, s := range series {
+		if next, ok := s.Schedule.Next(after); ok {
+			heads = append(heads, head{next, s})
+		}
+	}
+	var all []occurrence
+	for len(heads) > 0 && len(all) < count {
+		due := slices.MinFunc(heads, func(a, b head) int { return a.Due.Compare(b.Due) }).Due
+		var now []occurrence
+		for i := range heads {
+			if heads[i].Due.Equal(due) {
+				now = append(now, heads[i].all()...)
+				heads[i].advance()
+			}
+		}
+		heads = slices.DeleteFunc(heads, func(h head) bool { return h.Due.IsZero() })
+		slices.SortFunc(now, func(a, b occurrence) int { return strings.Compare(a.recipient, b.recipient) })
+		all = append(all, now[:min(len(now), count-len(all))]...)
+	}
+	return all
+}
+
+// head is the next occurrence of a series; the zero time at its end.
+type head struct {
+	schedule.Occurrence
+	series convert.Series
+}
+
+func (h *head) advance() {
+	next, _ := h.series.Schedule.Next(h.Due)
+	h.Occurrence = next
+}
+
+// all is the head for each recipient.
+func (h *head) all() []occurrence {
+	all := make([]occurrence, 0, len(h.series.Recipients))
+	for _, r := range h.series.Recipients {
+		all = append(all, occurrence{Occurrence: h.Occurrence, recipient: r.ID, zone: h.series.Schedule.Location()})
+	}
+	return all
+}
+
+// scheduleWarnings are what is allowed in a schedule and probably not meant.
+func scheduleWarnings(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule) []string {
+	var warnings []string
+	if obj.Spec.Suspend {
+		warnings = append(warnings, "suspended: nothing is sent while spec.suspend is true")
+	}
+	if name := obj.Spec.Schedule.TimeZone; name != "" && name != compiled.Zone() {
+		warnings = append(warnings, fmt.Sprintf("timeZone: %s is another name of %s, which status shows", name, compiled.Zone()))
+	}
+	for _, w := range compiled.Warnings() {
+		if !slices.Contains(warnings, w) {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}
+
+// excludedWarnings name recipients that have no occurrence, without what they say.
+func excludedWarnings(excluded []convert.Excluded) []string {
+	var warnings []string
+	for i, e := range excluded {
+		if i == maxExcluded {
+			return append(warnings, fmt.Sprintf("%d more recipients are left out", len(excluded)-i))
+		}
+		warnings = append(warnings, fmt.Sprintf("recipient %s is left out: %v", e.Recipient, e.Err))
+	}
+	return warnings
+}
+
+// assumeCreation gives a schedule that counts from its creation and was not created yet a time to count from.
+func assumeCreation(obj *v1alpha1.ReminderSchedule, from time.Time) (warnings []string) {
+	s := obj.Spec.Schedule
+	if s.Every == nil || s.StartTime != nil || !obj.CreationTimestamp.IsZero() {
+		return nil
+	}
+	obj.CreationTimestamp.Time = from.UTC().Truncate(time.Second)
+	return []string{"assumes creation at " + instant(from) + ", from which every counts as long as there is no startTime"}
+}
+
+// instant is a time as the output has it.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
