@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reminder-operator/reminder-operator/cmd.Version=$(VERSION)
+PLUGIN_LDFLAGS := -s -w -X github.com/reminder-operator/reminder-operator/internal/plugin.Version=$(VERSION)
 CHART := charts/reminder-operator
 # Prints the folder of the pinned tools and builds them on first use.
 TOOLS := $$(hack/tools/build.sh)
@@ -70,8 +71,9 @@ bench: ## 1,000 schedules due in one minute: lateness, throughput, memory
 ##@ Run
 
 .PHONY: build
-build: ## Build bin/reminder-operator, one static binary
+build: ## Build bin/reminder-operator and bin/kubectl-reminders, static binaries
 	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/reminder-operator .
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(PLUGIN_LDFLAGS)" -o bin/kubectl-reminders ./cmd/kubectl-reminders
 
 .PHONY: kube
 kube: ## Build etcd, kube-apiserver and kubectl for tests and the demo; prints their folder

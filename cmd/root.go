@@ -13,6 +13,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reminder-operator/reminder-operator/internal/calendar"
+	"github.com/reminder-operator/reminder-operator/internal/schedule"
 )
 
 // Version is stamped by the build; else the module's version is shown.
@@ -43,10 +46,10 @@ func Run(args []string, out io.Writer) int {
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, and those of the time zone data and the holiday data in it",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(c.OutOrStdout(), version())
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s\ntime zones %s\nholidays %s\n", version(), schedule.TZDataVersion(), calendar.DataVersion())
 			return err
 		},
 	}
