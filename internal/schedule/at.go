@@ -41,6 +41,7 @@ func (s *Schedule) setAt(spec Spec) *FieldError {
 	if f != nil {
 		return f.in("at", spec.At)
 	}
+	s.expression = written.String()
 	m := moment{at: instant(written.time.Unix()), zone: s.zone}
 	switch {
 	case !written.absolute:
@@ -90,6 +91,14 @@ func (s *Schedule) dropped() bool {
 type written struct {
 	time     time.Time
 	absolute bool
+}
+
+// String returns the time in the form in which it was written.
+func (w written) String() string {
+	if w.absolute {
+		return w.time.Format(time.RFC3339)
+	}
+	return w.time.Format(wallLayout)
 }
 
 const atHint = "write a local time such as 2026-11-03T09:00:00, or one with an offset such as 2026-11-03T09:00:00+01:00"

@@ -123,7 +123,7 @@ func (s *Schedule) setEvery(spec Spec) *FieldError {
 	if err != nil {
 		return err
 	}
-	s.source = every
+	s.source, s.expression = every, short(spec.Every)
 	return nil
 }
 

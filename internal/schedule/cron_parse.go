@@ -17,6 +17,7 @@ func (s *Schedule) setCron(spec Spec) *FieldError {
 	if f != nil {
 		return f.in("cron", spec.Cron)
 	}
+	s.expression = c.text(spec.DayMatch)
 	s.warnings = append(s.warnings, c.warnings(spec)...)
 	source := s.resolved(c)
 	if c.interval {

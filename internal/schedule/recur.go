@@ -44,6 +44,7 @@ func (s *Schedule) setRRule(spec Spec) *FieldError {
 	if rule.OpenMinute() {
 		s.warnings = append(s.warnings, "BYHOUR stands without BYMINUTE, so the minute and the second are those of startTime in the zone: write BYMINUTE=0, and a startTime in full minutes")
 	}
+	s.expression = rule.String()
 	s.source = s.resolved(recurrence{rule})
 	if at, utc := rule.Until(); utc {
 		s.end = min(s.end, clamp(at)+1)

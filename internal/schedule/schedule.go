@@ -10,16 +10,17 @@ import (
 
 // Schedule is a compiled Spec. It is immutable and safe for concurrent use.
 type Schedule struct {
-	source   source
-	zone     *tzdb.Zone
-	gap      GapPolicy
-	overlap  OverlapPolicy
-	start    instant // first instant that counts
-	end      instant // first instant that does not count any more
-	days     dayPolicy
-	anchor   *anchor // nil if the schedule has occurrences by itself
-	spec     Spec    // what it was compiled from
-	warnings []string
+	source     source
+	zone       *tzdb.Zone
+	gap        GapPolicy
+	overlap    OverlapPolicy
+	start      instant // first instant that counts
+	end        instant // first instant that does not count any more
+	days       dayPolicy
+	anchor     *anchor // nil if the schedule has occurrences by itself
+	spec       Spec    // what it was compiled from
+	expression string
+	warnings   []string
 }
 
 // source is what the kinds of schedule have in common: an ascending series of instants without bounds.
@@ -127,6 +128,10 @@ func (s *Schedule) Zone() string { return s.zone.String() }
 
 // Location returns the schedule's zone, for showing times to people.
 func (s *Schedule) Location() *time.Location { return s.zone.Location }
+
+// Expression returns what the Spec names in Cron, RRule, At or Every in its canonical form: however it was written, the same
+// meaning gives the same text, and the text compiles to the same schedule. For Anchor it is "".
+func (s *Schedule) Expression() string { return s.expression }
 
 // Warnings returns what is allowed but probably not meant, one sentence each, in a stable order.
 func (s *Schedule) Warnings() []string { return slices.Clone(s.warnings) }

@@ -301,6 +301,9 @@ func (d *diary) compare(t *testing.T, s swept) tally {
 		if d.walls[at-d.start] < wallMinutes(o.Nominal) {
 			sum.early++
 		}
+		if len(got) > 2*len(want)+100 {
+			break // it does not get on
+		}
 	}
 	sum.occurrences = len(want)
 	sum.lost, sum.extra = missingFrom(want, got), missingFrom(got, want)
@@ -316,7 +319,7 @@ func (d *diary) compareBackwards(t *testing.T, s swept) {
 	lo, hi := d.middle()
 	var got []int64
 	at := time.Unix(hi*60, 0)
-	for o, ok := s.Previous(at); ok && o.Due.Unix() > lo*60; o, ok = s.Previous(at) {
+	for o, ok := s.Previous(at); ok && o.Due.Unix() > lo*60 && len(got) < len(d.walls); o, ok = s.Previous(at) {
 		got = append(got, o.Due.Unix()/60)
 		at = o.Due.Add(-1)
 	}

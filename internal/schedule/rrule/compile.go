@@ -68,6 +68,7 @@ func (p *parts) checkFloating() *Error {
 // setDays takes over the parts that name days, and fills in those of the start where the RFC has it.
 func (r *Rule) setDays(start int64) {
 	p, d := &r.parts, &r.days
+	weekdays := p.weekdays
 	_, month, monthDay := date(floorDiv(start, day))
 	d.months, d.monthDays, d.fromEnd = p.months, p.monthDays, p.fromEnd
 	d.byMonth, d.byWeek = p.monthDays|p.fromEnd != 0, p.weekdays != nil
@@ -75,7 +76,7 @@ func (r *Rule) setDays(start int64) {
 		switch r.freq {
 		case Weekly:
 			d.byWeek = true
-			p.weekdays = []weekday{{day: weekdayOfDay(floorDiv(start, day))}}
+			weekdays = []weekday{{day: weekdayOfDay(floorDiv(start, day))}}
 		case Monthly, Yearly:
 			d.byMonth, d.monthDays = true, 1<<monthDay
 			if r.freq == Yearly && d.months == 0 {
@@ -87,7 +88,7 @@ func (r *Rule) setDays(start int64) {
 	if d.months == 0 {
 		d.months = 1<<13 - 2
 	}
-	for _, w := range p.weekdays {
+	for _, w := range weekdays {
 		switch {
 		case w.n == 0:
 			d.weekdays |= 1 << w.day
