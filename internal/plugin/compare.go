@@ -32,6 +32,8 @@ type move struct {
 // edit is one changed occurrence; of a moved one both are set.
 type edit struct{ before, after *occurrence }
 
+func (e edit) moved() bool { return e.before != nil && e.after != nil }
+
 func (e edit) due() time.Time {
 	if e.before != nil {
 		return e.before.Due
@@ -39,7 +41,7 @@ func (e edit) due() time.Time {
 	return e.after.Due
 }
 
-// version is one of the two states of a schedule.
+// state is one of the two versions of a schedule.
 type state struct {
 	obj  *v1alpha1.ReminderSchedule // nil where it does not exist
 	rows []occurrence
@@ -49,13 +51,13 @@ type state struct {
 // compare works out what an edit changes.
 func compare(before, after state) comparison {
 	c := comparison{Added: []shownOccurrence{}, Removed: []shownOccurrence{}, Moved: []move{}, Notes: identityNotes(before.obj, after.obj)}
-	if end, ok := horizon(before, after); ok {
-		c.Through = instant(end)
-		before.rows, after.rows = until(before.rows, end), until(after.rows, end)
-	}
 	removed, added := difference(before.rows, after.rows), difference(after.rows, before.rows)
 	c.Kept = len(before.rows) - len(removed)
 	c.edits = pair(removed, added)
+	if end, ok := horizon(before, after); ok {
+		c.Through = instant(end)
+		c.edits = slices.DeleteFunc(c.edits, func(e edit) bool { return !e.moved() && e.due().After(end) })
+	}
 	slices.SortStableFunc(c.edits, func(a, b edit) int { return a.due().Compare(b.due()) })
 	for _, e := range c.edits {
 		switch {
@@ -83,7 +85,8 @@ func change(before, after *v1alpha1.ReminderSchedule, differences int) string {
 	return "none"
 }
 
-// horizon is the time up to which both states are known: the first of their last known occurrences.
+// horizon is the time up to which both states are known: the first of their last known occurrences. What only one of them
+// has after it, the other may have too. What moves over it is known to move.
 func horizon(states ...state) (end time.Time, ok bool) {
 	for _, s := range states {
 		if !s.full {
@@ -94,10 +97,6 @@ func horizon(states ...state) (end time.Time, ok bool) {
 		}
 	}
 	return end, ok
-}
-
-func until(rows []occurrence, end time.Time) []occurrence {
-	return slices.DeleteFunc(rows, func(o occurrence) bool { return o.Due.After(end) })
 }
 
 // sameness is what makes two occurrences one.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -52,10 +54,25 @@ func readDocuments(file string, text []byte) []document {
 			all = append(all, unroll(document{file: file, number: number, line: part.line, object: object})...)
 		}
 		if err != nil {
-			all = append(all, document{file: file, number: number, line: part.line, err: err})
+			all = append(all, document{file: file, number: number, line: part.line, err: inFile(err, part.line)})
 		}
 	}
 	return all
+}
+
+var lineInPart = regexp.MustCompile(`^line (\d+): `)
+
+// inFile counts the line that an error names from the beginning of the file.
+func inFile(err error, line int) error {
+	found := lineInPart.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	n, conversion := strconv.Atoi(found[1])
+	if conversion != nil {
+		return err
+	}
+	return fmt.Errorf("line %d: %s", line+n-1, err.Error()[len(found[0]):])
 }
 
 // part is the text of one YAML document.

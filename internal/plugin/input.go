@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/reminder-operator/reminder-operator/internal/admission"
 )
 
+// loadSchemas reads the schemas once.
+var loadSchemas = sync.OnceValues(admission.Load)
+
 // readFiles takes stock of files; - is the standard input. Objects without a namespace are in the one given.
 func readFiles(ctx context.Context, stdin io.Reader, namespace string, files []string) (*inventory, error) {
-	schemas, err := admission.Load()
+	schemas, err := loadSchemas()
 	if err != nil {
 		return nil, err
 	}

@@ -87,8 +87,11 @@ func (o *object) lintCalendar(ctx context.Context, c *calendars) {
 		return
 	}
 	text := strings.TrimPrefix(err.Error(), "calendar "+o.name+": ")
-	path, message, ok := strings.Cut(text, ": ")
-	if !ok || !strings.HasPrefix(path, "spec") || strings.Contains(path, " ") {
+	path, message, _ := strings.Cut(text, ": ")
+	switch {
+	case strings.HasPrefix(text, "calendar "): // the fault is in one that is included
+		path, message = "spec.include", text
+	case !strings.HasPrefix(path, "spec") || strings.Contains(path, " "):
 		path, message = "spec", text
 	}
 	o.problems = slices.DeleteFunc(o.problems, func(other problem) bool { return other.Path == path })

@@ -64,9 +64,9 @@ func takeStock(ctx context.Context, schemas *admission.Schemas, namespace string
 		group, _, _ := strings.Cut(apiVersion, "/")
 		switch {
 		case d.err != nil:
-			o.fail("", "%s: %v", d.place(), d.err)
+			o.fail("", "%v", d.err)
 		case o.kind == "":
-			o.fail("kind", "%s has no kind: an object begins with apiVersion and kind", d.place())
+			o.fail("kind", "there is none: an object begins with apiVersion and kind")
 		case group == v1alpha1.GroupName:
 			if err := o.admit(ctx, schemas, apiVersion); err != nil {
 				return nil, err
@@ -139,6 +139,7 @@ func (o *object) admit(ctx context.Context, schemas *admission.Schemas, apiVersi
 	for _, refusal := range refusals {
 		o.problems = append(o.problems, refusalProblem(refusal))
 	}
+	o.problems = withoutPatterns(o.problems)
 	switch o.kind {
 	case "ReminderSchedule":
 		o.schedule = readAs[v1alpha1.ReminderSchedule](o)
@@ -155,7 +156,7 @@ func readAs[T any](o *object) *T {
 	typed := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.document.object, typed); err != nil {
 		if len(o.problems) == 0 {
-			o.fail("", "%s cannot be read: %v", o.place(), err)
+			o.fail("", "this cannot be read: %v", err)
 		}
 		return nil
 	}

@@ -108,15 +108,13 @@ func scheduleWarnings(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedul
 	if obj.Spec.Suspend {
 		warnings = append(warnings, "suspended: nothing is sent while spec.suspend is true")
 	}
-	if name := obj.Spec.Schedule.TimeZone; name != "" && name != compiled.Zone() {
+	all := compiled.Warnings()
+	name := obj.Spec.Schedule.TimeZone
+	explained := slices.ContainsFunc(all, func(w string) bool { return strings.HasPrefix(w, name+" ") })
+	if name != "" && name != compiled.Zone() && !explained {
 		warnings = append(warnings, fmt.Sprintf("timeZone: %s is another name of %s, which status shows", name, compiled.Zone()))
 	}
-	for _, w := range compiled.Warnings() {
-		if !slices.Contains(warnings, w) {
-			warnings = append(warnings, w)
-		}
-	}
-	return warnings
+	return append(warnings, all...)
 }
 
 // excludedWarnings name recipients that have no occurrence, without what they say.

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -54,29 +55,37 @@ func scheduleProblem(err error) problem {
 	return p
 }
 
-// personal are the fields whose values are never shown.
-var personal = []string{"spec.recipients", "spec.message"}
-
-// refusalProblem is what the schema says of a field. Most of the values that it repeats are names of types.
+// refusalProblem is what the schema says of a field. Of the values only those are repeated that hold nothing personal and
+// no password: those of the time fields, and what should be one of a few words.
 func refusalProblem(e *field.Error) problem {
+	if e.Field == "<nil>" {
+		return problem{Severity: severityInfo, Message: e.Detail}
+	}
 	p := problem{Severity: severityError, Path: e.Field}
 	shown := *e
-	text, isText := e.BadValue.(string)
-	isType := text == "string" || text == "object" || text == "array" || text == "integer" || text == "boolean" || text == "number"
-	if !isText || len(text) > 80 || isType && e.Type != field.ErrorTypeTypeInvalid {
+	value, isText := e.BadValue.(string)
+	if !isText || len(value) > 80 || isType(value) || !p.within(schedulePath) && e.Type != field.ErrorTypeNotSupported {
 		shown.BadValue = field.OmitValueType{}
-	}
-	for _, path := range personal {
-		if p.within(path) {
-			shown.BadValue = field.OmitValueType{}
-		}
 	}
 	shown.Detail = strings.TrimPrefix(e.Detail, e.Field+" in body ")
 	p.Message = strings.TrimPrefix(shown.ErrorBody(), "Invalid value: ")
-	if p.Path == "<nil>" {
-		return problem{Severity: severityInfo, Message: e.Detail}
-	}
 	return p
+}
+
+// isType tells whether a value is none but the name of its type, as rules report it.
+func isType(value string) bool {
+	return slices.Contains([]string{"string", "object", "array", "integer", "boolean", "number"}, value)
+}
+
+// withoutPatterns drops that a value should match a pattern where a rule says in words what it should be.
+func withoutPatterns(problems []problem) []problem {
+	said := map[string]int{}
+	for _, p := range problems {
+		said[p.Path]++
+	}
+	return slices.DeleteFunc(problems, func(p problem) bool {
+		return said[p.Path] > 1 && strings.Contains(p.Message, "should match '^")
+	})
 }
 
 // clean makes text fit for a terminal: what files and objects say may hold control characters.

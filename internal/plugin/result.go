@@ -34,7 +34,7 @@ func show(o occurrence) shownOccurrence {
 func (o *object) preview(ctx context.Context, c *calendars, from time.Time, count int) result {
 	r := result{Name: o.name, label: o.name, Occurrences: []shownOccurrence{}, Warnings: []string{}}
 	if r.label == "" {
-		r.label = o.place()
+		r.label = o.file + ": " + o.place()
 	}
 	var notes []string
 	if o.schedule != nil {
@@ -55,6 +55,9 @@ func (o *object) preview(ctx context.Context, c *calendars, from time.Time, coun
 		r.problems = append(r.problems, p)
 	}
 	r.Error = strings.Join(errs, "; ")
+	if r.Error != "" && r.Name == "" {
+		r.Error = r.label + ": " + r.Error
+	}
 	if r.Error != "" || compiled == nil {
 		return r
 	}
