@@ -1,8 +1,10 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -21,7 +23,7 @@ func (s *Schemas) Has(name string) bool { return s.kinds[name] != nil }
 
 // Check does with an object of one of the kinds what an API server does that creates it. It changes the object: unknown
 // fields and the status go, defaults come. Unknown are the paths of the fields that the kind does not have, in order;
-// kubectl refuses them, an API server alone drops them. Refusals are what is wrong with the object; one that has no field,
+// kubectl refuses them, an API server alone drops them. Refusals are what is wrong with the object, by field; one that has no field,
 // "<nil>", says that not all rules were checked. The error is about this program, not about the object.
 func (s *Schemas) Check(ctx context.Context, object map[string]any) (unknown []string, refusals field.ErrorList, err error) {
 	name, _ := object["kind"].(string)
@@ -42,10 +44,10 @@ func (s *Schemas) Check(ctx context.Context, object map[string]any) (unknown []s
 	refusals = append(refusals, validation.ValidateCustomResource(nil, object, k.types)...)
 	refusals = append(refusals, listtype.ValidateListSetsAndMaps(nil, k.structure, object)...)
 	if slices.ContainsFunc(refusals, blocks) {
-		return unknown, append(refusals, notAllChecked()), nil
+		return unknown, append(inOrder(refusals), notAllChecked()), nil
 	}
 	more, _ := k.rules.Validate(ctx, nil, k.structure, object, nil, celconfig.RuntimeCELCostBudget)
-	return unknown, append(refusals, more...), nil
+	return unknown, inOrder(append(refusals, more...)), nil
 }
 
 // coerce prunes an object to what its kind has and fills in defaults.
@@ -85,6 +87,14 @@ func metaRefusals(meta *metav1.ObjectMeta) field.ErrorList {
 		meta.Name = meta.GenerateName + "00000"
 	}
 	return apivalidation.ValidateObjectMeta(meta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+}
+
+// inOrder sorts refusals by their fields: the schema goes through fields at random.
+func inOrder(refusals field.ErrorList) field.ErrorList {
+	slices.SortStableFunc(refusals, func(a, b *field.Error) int {
+		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.ErrorBody(), b.ErrorBody()))
+	})
+	return refusals
 }
 
 // notAllChecked is the API server's hint, without a field, that there may be more.

@@ -87,19 +87,22 @@ func TestNextSaysWhereABadDocumentIs(t *testing.T) {
 	}
 }
 
+// write makes a file and answers its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestFilesAreReadTogether(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	rent := write("rent.yaml", schedule("rent", `cron: "0 9 1 * *", calendarName: gb`))
-	calendar := write("calendar.yaml", "apiVersion: reminders.dev/v1alpha1\nkind: BusinessCalendar\nmetadata: {name: gb}\nspec: {country: GB}\n")
-	large := write("large.yaml", strings.Repeat("# nothing\n", 1<<20))
+	rent := write(t, dir, "rent.yaml", schedule("rent", `cron: "0 9 1 * *", calendarName: gb`))
+	calendar := write(t, dir, "calendar.yaml", "apiVersion: reminders.dev/v1alpha1\nkind: BusinessCalendar\nmetadata: {name: gb}\nspec: {country: GB}\n")
+	large := write(t, dir, "large.yaml", strings.Repeat("# nothing\n", 1<<20))
 	for name, c := range map[string]struct {
 		args     []string
 		stdin    string
