@@ -38,7 +38,8 @@ type MessageSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.deadline) || !has(self.deadlineTimeOfDay)",message="set deadline or deadlineTimeOfDay, not both"
 type DeliverySpec struct {
 	// deadline is for how long after the due time a reminder may be sent, such as 4h: no attempt starts later, a replay
-	// included. 1s to 720h. Default 4h, where deadlineTimeOfDay is not set.
+	// included. Neither jitter nor catching up makes it longer. 1s to 720h. Default 4h, where deadlineTimeOfDay is not
+	// set.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32

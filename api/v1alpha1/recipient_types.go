@@ -21,7 +21,8 @@ type Recipient struct {
 	Address string `json:"address,omitempty"`
 
 	// timeZone is the recipient's zone, a name of the IANA time zone database such as Europe/Paris, for schedules with
-	// timeZoneFrom Recipient. 1 to 64 characters. Default: the schedule's.
+	// timeZoneFrom Recipient. 1 to 64 characters. A recipient with a name that the database lacks has no occurrence
+	// there. Default: the schedule's.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`

@@ -16,7 +16,8 @@ type ReminderScheduleStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// nextDueTime is the due time of the next occurrence, in UTC. Unset when there is none, or while suspended.
+	// nextDueTime is the due time of the next occurrence of any recipient, in UTC, without jitter. Unset when there is
+	// none, or while suspended.
 	// +optional
 	NextDueTime *metav1.Time `json:"nextDueTime,omitempty"`
 
@@ -24,35 +25,38 @@ type ReminderScheduleStatus struct {
 	// +optional
 	LastDueTime *metav1.Time `json:"lastDueTime,omitempty"`
 
-	// plannedThroughTime is up to when occurrences are planned, in UTC. It is a cursor: a wrong value is repaired from
-	// the ledger, because planning a reminder twice has no second effect.
+	// plannedThroughTime is up to when it is decided what becomes of each occurrence, in UTC: it is planned, or counted
+	// as missed. It shows the cursor in the registry, and is believed only where the registry has none, and for the past
+	// only.
 	// +optional
 	PlannedThroughTime *metav1.Time `json:"plannedThroughTime,omitempty"`
 
-	// finishTime is when the last reminder of a schedule that has ended got its outcome, in UTC. ttlAfterFinished counts
+	// finishTime is when the last reminder of a schedule that has ended got its outcome, in UTC; without a reminder, when
+	// the schedule was created or was last due. Unset while it has not ended, or is suspended. ttlAfterFinished counts
 	// from it.
 	// +optional
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
 
 	// timeZone is the canonical name of the zone in use: Asia/Kolkata where the spec says Asia/Calcutta, and UTC where
-	// the spec says nothing.
+	// the spec says nothing. With timeZoneFrom Recipient it is the zone of recipients that have none.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
 
-	// timeZoneDataVersion is the release of the IANA time zone database that due times are worked out with, such as 2026b.
-	// It is part of the operator. When a new one changes an occurrence that is planned, its reminders move with it.
+	// timeZoneDataVersion is the release of the IANA time zone database that due times are worked out with, such as
+	// 2026b. It is part of the operator. When a new one changes an occurrence that is planned and not due yet, its
+	// reminders move with it and keep their keys.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZoneDataVersion string `json:"timeZoneDataVersion,omitempty"`
 
-	// upcoming are the next due times in UTC, at most 5.
+	// upcoming are the next due times of any recipient in UTC, at most 5.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
 	// +optional
 	Upcoming []metav1.Time `json:"upcoming,omitempty"`
 
-	// recipients is how many active recipients the schedule has, from all its sources.
+	// recipients is how many active recipients the schedule has, from all its sources, also those without an occurrence.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Recipients *int64 `json:"recipients,omitempty"`
@@ -78,13 +82,15 @@ type ReminderScheduleStatus struct {
 
 // ReminderCounts are numbers of reminders (one occurrence for one recipient) over the lifetime of the schedule's name.
 type ReminderCounts struct {
-	// due is how many reminders have fallen due, the missed ones included, the cancelled ones not.
+	// due is how many reminders have fallen due, from the time on at which they are released: the missed ones included,
+	// the cancelled ones not.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Due int64 `json:"due"`
 
-	// missed is how many of due were never planned, because the operator or NATS was away when they fell due and catchUp
-	// did not take them up later. They count against the objective like those that failed.
+	// missed is how many of due were never planned, because the operator or NATS was away when they fell due, or the spec
+	// or the calendar could not be used, and catchUp did not take them up later. They count against the objective like
+	// those that failed.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Missed int64 `json:"missed"`
@@ -94,7 +100,8 @@ type ReminderCounts struct {
 	// +optional
 	Sent int64 `json:"sent"`
 
-	// sentLate is how many of sent were accepted later than slo.within after the due time.
+	// sentLate is how many of sent were accepted later than slo.within (5m where it is not set) after the due time, with
+	// the jitter of the reminder added.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	SentLate int64 `json:"sentLate"`

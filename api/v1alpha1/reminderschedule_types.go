@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// CatchUpMode says what to do with occurrences that were missed while the operator or NATS was down.
+// CatchUpMode says what to do with occurrences that were missed.
 // +kubebuilder:validation:Enum=None;Latest;All
 type CatchUpMode string
 
@@ -32,13 +32,15 @@ type ReminderScheduleSpec struct {
 	// +required
 	Schedule ScheduleSpec `json:"schedule,omitempty"`
 
-	// suspend stops planning and sending while it is true, such as during an incident. Reminders that are planned already
-	// are cancelled with the reason Suspended; what falls due meanwhile is not planned and not caught up. Default false.
+	// suspend stops planning and sending while it is true, such as during an incident. Reminders that are planned and
+	// that no worker has claimed are cancelled with the reason Suspended; what falls due meanwhile is not planned, not
+	// caught up and not counted as missed. Default false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// catchUp says what to do with occurrences that were missed while the operator or NATS was down. Default {policy:
-	// Latest, window: 1h, limit: 100}.
+	// catchUp says what to do with occurrences that fell due while nothing was planned, because the operator or NATS was
+	// down, or the spec or the calendar could not be used. Those that it does not take up are counted in
+	// status.counts.missed. Default {policy: Latest, window: 1h, limit: 100}.
 	// +optional
 	CatchUp *CatchUpPolicy `json:"catchUp,omitempty"`
 
@@ -73,8 +75,9 @@ type ReminderScheduleSpec struct {
 	// +optional
 	Delivery *DeliverySpec `json:"delivery,omitempty"`
 
-	// identity says what makes an occurrence the same one after an edit: DueTime, its instant; BusinessDate, its local
-	// date, so that a recipient gets one reminder per date whatever time it moves to. Default DueTime.
+	// identity says what makes an occurrence the same one after an edit: DueTime, its instant; BusinessDate, the local
+	// date on which it takes place after a calendar has moved it, so that a recipient gets one reminder per date whatever
+	// time of day it moves to. Of several occurrences on one date only the first counts. Default DueTime.
 	// +kubebuilder:default=DueTime
 	// +optional
 	Identity Identity `json:"identity,omitempty"`
@@ -83,8 +86,8 @@ type ReminderScheduleSpec struct {
 	// +optional
 	SLO *SLOSpec `json:"slo,omitempty"`
 
-	// ttlAfterFinished is after how long a schedule that has ended and has no open dead letter is deleted, such as 24h. 0s
-	// to 8760h. Default: unset, never. Only for schedules that end.
+	// ttlAfterFinished is how long after status.finishTime a schedule is deleted that has ended and has no open dead
+	// letter, such as 24h. 0s to 8760h. Default: unset, never. Only for schedules that end.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
@@ -94,15 +97,16 @@ type ReminderScheduleSpec struct {
 	TTLAfterFinished *metav1.Duration `json:"ttlAfterFinished,omitempty"`
 }
 
-// CatchUpPolicy says what to do with occurrences that were missed.
+// CatchUpPolicy says which occurrences that were missed are taken up.
 type CatchUpPolicy struct {
-	// policy is None, drop them; Latest, send the last one; All, send each. Whatever is sent is still bounded by its
-	// deadline, counted from the time at which it was due. Default Latest.
+	// policy is None, take up nothing; Latest, the last one; All, the newest ones up to limit. Only those count that fell
+	// due inside window and whose deadline, counted from the due time, has not passed. What is taken up is sent oldest
+	// first, one a second to each recipient. Default Latest.
 	// +kubebuilder:default=Latest
 	// +optional
 	Policy CatchUpMode `json:"policy,omitempty"`
 
-	// window is how far to look back, such as 1h. 1m to 720h. Default 1h.
+	// window is how far to look back, such as 1h: what fell due longer ago is not taken up. 1m to 720h. Default 1h.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
@@ -112,8 +116,8 @@ type CatchUpPolicy struct {
 	// +optional
 	Window *metav1.Duration `json:"window,omitempty"`
 
-	// limit is how many occurrences the policy All catches up at most, the newest first; Latest takes one whatever it
-	// says. 1 to 10000. Default 100.
+	// limit is how many occurrences the policy All takes up at most, the newest, for each recipient; it says nothing to
+	// None and Latest. 1 to 10000. Default 100.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	// +kubebuilder:default=100
@@ -132,7 +136,8 @@ type SLOSpec struct {
 	// +required
 	Objective string `json:"objective,omitempty"`
 
-	// within is for how long after the due time an acceptance is in time, such as 5m. 1s to 720h. Default 5m.
+	// within is for how long after the due time, with the jitter of the reminder added, an acceptance is in time, such as
+	// 5m. What is caught up is measured from its due time too. 1s to 720h. Default 5m.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32

@@ -107,7 +107,7 @@ type ScheduleSpec struct {
 
 	// every is the length of real time between occurrences, in whole seconds, such as 36h. 10s to 8784h (366 days). The
 	// first occurrence is at startTime, or without one a whole interval after the creation of the object; a restart moves
-	// nothing.
+	// nothing. Not with a calendarName: elapsed time is not moved by a calendar.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
@@ -130,7 +130,8 @@ type ScheduleSpec struct {
 	TimeZone string `json:"timeZone,omitempty"`
 
 	// timeZoneFrom says whose zone counts: Schedule, the field timeZone; Recipient, the field timeZone of each recipient,
-	// so that each is reminded by its own clock. Default Schedule.
+	// so that each is reminded by its own clock. Not with every. A recipient whose zone does not exist has no occurrence;
+	// the others are not affected. Default Schedule.
 	// +kubebuilder:default=Schedule
 	// +optional
 	TimeZoneFrom TimeZoneSource `json:"timeZoneFrom,omitempty"`
@@ -146,20 +147,22 @@ type ScheduleSpec struct {
 	DST *DSTPolicy `json:"dst,omitempty"`
 
 	// calendarName is the BusinessCalendar in the same namespace that knows the business days, such as de-banking. 1 to
-	// 253 characters. Default: unset, every day is a business day.
+	// 253 characters. While it cannot be used nothing new is planned. Default: unset, every day is a business day.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +optional
 	CalendarName string `json:"calendarName,omitempty"`
 
-	// onNonBusinessDay says where an occurrence goes that falls on a day that is no business day: Next or Previous
-	// business day at the same local time, Skip, or Keep it. Default Next. It needs a calendarName.
+	// onNonBusinessDay says where an occurrence goes that falls on a day that is no business day, or at or after the
+	// early close of one: Next or Previous business day at the same local time, Skip, or Keep it. Default Next. It needs
+	// a calendarName.
 	// +optional
 	OnNonBusinessDay BusinessDayPolicy `json:"onNonBusinessDay,omitempty"`
 
-	// jitter spreads the reminders of one occurrence evenly over a length of time after it, such as 2m, by a stable hash of
-	// recipient and occurrence. 0s to 24h, and not more than delivery.deadline. Default 0s.
+	// jitter spreads the reminders of one occurrence evenly over a length of time after it, such as 2m, in whole seconds,
+	// by a stable hash of schedule, recipient and occurrence. None is put off to its deadline. 0s to 24h, and not more
+	// than delivery.deadline. Default 0s.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
@@ -182,16 +185,17 @@ type ScheduleSpec struct {
 // AnchorSpec takes the day of the occurrence from an attribute of the recipient.
 type AnchorSpec struct {
 	// attribute is the recipient's attribute that holds the date, such as renewalDate. Its value is a date such as
-	// 2026-11-03, without a time; a recipient whose value is missing or is no date has no occurrence, and the condition
-	// Ready counts such recipients. 1 to 63 characters.
+	// 2026-11-03, without a time; a recipient whose value is missing or is no date has no occurrence, and the message of
+	// the condition Ready counts such recipients while the reason is Planned. 1 to 63 characters.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_.-]*$`
 	// +required
 	Attribute string `json:"attribute,omitempty"`
 
-	// offset is added to the date: an ISO 8601 period of years, months, weeks and days, with a sign in front, such as -P3D
-	// for three days before, P0D for the day itself, P2W for two weeks after. 3 to 20 characters. Default P0D.
+	// offset is added to the date: an ISO 8601 period of years, months, weeks and days, with a sign in front, such as
+	// -P3D for three days before, P0D for the day itself, P2W for two weeks after; or of business days alone, such as
+	// -P3BD, which needs a calendarName. 3 to 20 characters. Default P0D.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:Pattern=`^[+-]?P([0-9]{1,2}Y)?([0-9]{1,3}M)?([0-9]{1,3}W)?([0-9]{1,4}B?D)?$`

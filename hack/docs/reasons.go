@@ -136,7 +136,7 @@ An event of an object has the reason of the change of its condition Ready. Two k
 
 | reason | on | meaning |
 |---|---|---|
-| ` + "`OccurrencesMissed`" + ` | ReminderSchedule | Occurrences fell due while nothing was planned. The message says whether the latest of them is taken up; the others are not recorded in the ledger. |
+| ` + "`OccurrencesMissed`" + ` | ReminderSchedule | Occurrences fell due while nothing was planned, and catchUp does not take them up. The message says how many reminders that is, and from when to when; they are counted in ` + "`status.counts.missed`" + `. |
 | that of the failure, such as ` + "`BrokerUnavailable`" + ` | ReminderSchedule, ReminderChannel | The object was deleted although cleaning up behind it had failed for longer than the flag --cleanup-patience allows. The message says what is left. |
 `
 
