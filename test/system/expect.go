@@ -123,6 +123,18 @@ func (s *System) WaitCounts(t testing.TB, name, what string, ok func(v1alpha1.Re
 	})
 }
 
+// WaitStatus waits until a schedule's status, of its present spec, is as wanted.
+func (s *System) WaitStatus(t testing.TB, name, what string, ok func(v1alpha1.ReminderScheduleStatus) bool) {
+	t.Helper()
+	Eventually(t, name+": "+what, func() (bool, string) {
+		obj := &v1alpha1.ReminderSchedule{}
+		if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: Tenant, Name: name}, obj); err != nil {
+			return false, err.Error()
+		}
+		return obj.Status.ObservedGeneration == obj.Generation && ok(obj.Status), fmt.Sprintf("generation %d, status %+v", obj.Generation, obj.Status)
+	})
+}
+
 // WaitReason waits until a schedule's Ready condition has a reason.
 func (s *System) WaitReason(t testing.TB, name, reason string) {
 	t.Helper()
