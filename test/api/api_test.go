@@ -40,6 +40,7 @@ func TestAPI(t *testing.T) {
 		"names unknown fields":           nameUnknownFields,
 		"kubectl get shows":              columns(c),
 		"samples apply":                  samples,
+		"kubectl reminders next reads":   pluginReads(c),
 	} {
 		t.Run(name, func(t *testing.T) { run(t, api) })
 	}
