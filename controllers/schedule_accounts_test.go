@@ -2,11 +2,13 @@ package controllers
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
@@ -188,4 +190,31 @@ func TestARunThatWasDecidedIsRecordedWhateverComesNext(t *testing.T) {
 			t.Error("it is recorded although its record can have come and gone")
 		}
 	}
+}
+
+// Row 44: a clock that jumps ahead gives nothing up that is still to come.
+func TestRow44AClockThatIsAheadGivesNothingUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.create(s.hourly(3))
+	r := s.schedules()
+	s.pass(r)
+	was := s.entry()
+	s.edit(func(o *v1alpha1.ReminderSchedule) { o.Spec.Schedule.EndTime = nil })
+	s.pass(r)
+	s.wait(24 * time.Hour)
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: renewal}); err == nil {
+		t.Error("a pass a day ahead of NATS succeeds")
+	}
+	if reason, message := s.ready(); reason != v1alpha1.ReasonFailed || !strings.Contains(message, "ahead of NATS's; set the clocks") {
+		t.Errorf("Ready is %s: %s", reason, message)
+	}
+	if got := s.entry().Cursor; got.Missed != nil || got.ThroughTime.Sub(was.Cursor.ThroughTime) > time.Hour {
+		t.Errorf("cursor %+v", got)
+	}
+	if all := s.records(); all["Missed"] > 0 {
+		t.Errorf("records %v", all)
+	}
+	s.wait(-24 * time.Hour)
+	s.pass(r)
 }

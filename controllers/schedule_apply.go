@@ -145,26 +145,34 @@ func (r *scheduleReconciler) hold(ctx context.Context, obj *v1alpha1.ReminderSch
 		return report{}, err
 	}
 	if entry.UID == string(obj.UID) && !entry.Deleted && obj.Spec.Suspend {
-		if entry, err = r.suspend(ctx, entry, revision); err != nil {
+		if entry, err = r.suspend(ctx, obj, entry, revision); err != nil {
 			return report{}, err
 		}
 	}
 	return r.describeHeld(ctx, obj, entry, s)
 }
 
-// suspend stops what an entry has planned, without another change of it.
-func (r *scheduleReconciler) suspend(ctx context.Context, entry reminder.Schedule, revision uint64) (reminder.Schedule, error) {
-	if entry.Suspended {
+// suspend stops what an entry has planned, without another change of it. It is done
+// once by each process, because one that was cut off may have left something.
+func (r *scheduleReconciler) suspend(ctx context.Context, obj *v1alpha1.ReminderSchedule, entry reminder.Schedule, revision uint64) (reminder.Schedule, error) {
+	held := progress{uid: entry.UID, generation: obj.Generation, epoch: -1} // of no plan
+	if entry.Suspended && r.progressOf(obj) == held {
 		return entry, nil
 	}
-	entry.Suspended = true
-	if _, err := r.Broker.Registry.PutSchedule(ctx, entry, revision, 0); err != nil {
-		return entry, err
+	if !entry.Suspended {
+		entry.Suspended = true
+		if _, err := r.Broker.Registry.PutSchedule(ctx, entry, revision, 0); err != nil {
+			return entry, err
+		}
 	}
 	if err := r.Broker.Queue.WithdrawSchedule(ctx, entry.Namespace, entry.Name); err != nil {
 		return entry, in(errJobs, err)
 	}
-	return entry, r.cancelOutdated(ctx, entry, judge(entry, nil, nil, r.Now()))
+	if err := r.cancelOutdated(ctx, entry, judge(entry, nil, nil, r.Now())); err != nil {
+		return entry, err
+	}
+	r.keepProgress(obj, held)
+	return entry, nil
 }
 
 // finalize cancels what has not been claimed and lets the object go.

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -89,6 +91,23 @@ func ends(s occurrences, since, now time.Time, taken []schedule.Occurrence) (fir
 		last = o.Due
 	}
 	return first, later(first, last)
+}
+
+// confirm asks the broker's clock before a plan gives up occurrences because they are
+// past: a clock of ours that has jumped ahead must not cost reminders that are still
+// to come.
+func (r *scheduleReconciler) confirm(ctx context.Context, p schedulePlan, now time.Time) error {
+	if p.entry.Cursor.Missed == nil || !p.write {
+		return nil
+	}
+	theirs, err := r.Broker.Registry.Time(ctx)
+	if err != nil {
+		return err
+	}
+	if ahead := now.Sub(theirs); ahead > tardy {
+		return fmt.Errorf("give up what is past: the clock of this process is %s ahead of NATS's; set the clocks, and it goes on by itself", ahead.Round(time.Second))
+	}
+	return nil
 }
 
 // missedRun is a gap with the name that its record has.

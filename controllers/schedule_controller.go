@@ -96,8 +96,12 @@ func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSch
 		return report{}, err
 	}
 	plan := planSchedule(input)
+	if err := r.confirm(ctx, plan, input.now); err != nil {
+		return report{}, err
+	}
 	open, err := r.apply(ctx, obj, plan)
 	if err != nil {
+		r.keepProgress(obj, progress{})
 		return report{}, err
 	}
 	r.announce(obj, plan)

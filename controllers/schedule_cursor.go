@@ -47,11 +47,11 @@ func plannedThrough(in scheduleInput, entry reminder.Schedule, known bool) time.
 	if !known {
 		return base
 	}
-	clear := in.now
+	idle := in.now
 	if !in.done.next.IsZero() {
-		clear = earlier(in.now, in.done.next.Add(-time.Second))
+		idle = earlier(in.now, in.done.next.Add(-time.Second))
 	}
-	return later(base, clear)
+	return later(base, idle)
 }
 
 // beginning is where planning starts without a cursor: nothing before the creation,

@@ -88,8 +88,10 @@ func planSchedule(in scheduleInput) schedulePlan {
 	}
 	p.write = !sameEntry(in.entry, p.entry)
 	p.gaps = gapsOf(in, p.entry)
-	// Status has observed a spec once a pass over it has succeeded.
-	p.settle = !current && (differs || in.object.Status.ObservedGeneration != in.object.Generation)
+	// Status has observed a spec once a pass over it has succeeded. A process that
+	// knows nothing of the schedule cannot know either whether one was cut off whose
+	// plan no entry covers any more; neither can one whose own pass has failed.
+	p.settle = in.done.uid == "" || !current && (differs || in.object.Status.ObservedGeneration != in.object.Generation)
 	p.judge = judge(p.entry, p.recipients, slotsAhead(in, p.entry, p.settle), in.now)
 	return p
 }

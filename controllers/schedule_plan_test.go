@@ -339,7 +339,7 @@ func TestRegistration(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := planOf(t, scheduleInput{object: c.object, entry: c.entry, revision: 42, now: now})
+			p := planOf(t, scheduleInput{object: c.object, entry: c.entry, revision: 42, now: now, done: progress{uid: string(c.object.UID)}})
 			got := reminder.Schedule{
 				Epoch: p.entry.Epoch, PlanGeneration: p.entry.PlanGeneration, EditTime: p.entry.EditTime, ResumeTime: p.entry.ResumeTime,
 				Suspended: p.entry.Suspended, Deleted: p.entry.Deleted,

@@ -58,6 +58,21 @@ func (r *Registry) Channel(ctx context.Context, namespace, name string) (reminde
 	return read[reminder.Channel](ctx, r.bucket, channelKey(namespace, name))
 }
 
+// Time is what the server's clock shows.
+func (r *Registry) Time(ctx context.Context) (time.Time, error) {
+	ctx, cancel := r.bound(ctx)
+	defer cancel()
+	stream, err := r.handle(ctx, r.stream())
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask for the time: %w", err)
+	}
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask for the time: %w", classify(err))
+	}
+	return info.TimeStamp.UTC(), nil
+}
+
 // WatchChannel calls fn with a channel's entry as it is now and at each change,
 // until ctx ends, fn fails or the bucket is lost. A removed channel is not
 // reported.
