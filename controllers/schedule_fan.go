@@ -172,7 +172,7 @@ type head struct {
 func (h *heads) Len() int           { return len(*h) }
 func (h *heads) Less(i, j int) bool { return (*h)[i].next.Due.Before((*h)[j].next.Due) }
 func (h *heads) Swap(i, j int)      { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
-func (h *heads) Push(x any)        { *h = append(*h, x.(head)) }
+func (h *heads) Push(x any)         { *h = append(*h, x.(head)) }
 func (h *heads) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

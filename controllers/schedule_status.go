@@ -190,7 +190,7 @@ func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel
 	switch {
 	case obj.Spec.Suspend:
 		return condition.Ready(v1alpha1.ReasonSuspended, "suspended; nothing is planned or sent")
-	case obj.Status.NextDueTime == nil && open == 0 && counts.Due+counts.Cancelled == 0:
+	case obj.Status.NextDueTime == nil && open == 0 && counts.Due+counts.Cancelled == counts.Missed:
 		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and none fell due that could still be taken up")
 	case obj.Status.NextDueTime == nil && open == 0:
 		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and every reminder has an outcome")
