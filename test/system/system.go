@@ -50,6 +50,8 @@ type Options struct {
 	NoWorkers bool
 	// IgnoreKeys makes the receiver one that does not dedupe.
 	IgnoreKeys bool
+	// ReceiverLog gets one JSON line per acceptance; nil means none.
+	ReceiverLog io.Writer
 	// Bare makes nothing but the operator's namespace, and starts no receiver.
 	Bare bool
 }
@@ -179,7 +181,7 @@ func (s *System) receive(context.Context) (err error) {
 	if s.o.Bare {
 		return nil
 	}
-	s.Receiver, err = receiver.New(receiver.Options{Secrets: []string{SigningKey}, IgnoreKeys: s.o.IgnoreKeys})
+	s.Receiver, err = receiver.New(receiver.Options{Secrets: []string{SigningKey}, IgnoreKeys: s.o.IgnoreKeys, Log: s.o.ReceiverLog})
 	if err != nil {
 		return err
 	}
