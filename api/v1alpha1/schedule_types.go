@@ -186,7 +186,7 @@ type ScheduleSpec struct {
 type AnchorSpec struct {
 	// attribute is the recipient's attribute that holds the date, such as renewalDate. Its value is a date such as
 	// 2026-11-03, without a time; a recipient whose value is missing or is no date has no occurrence, and the message of
-	// the condition Ready counts such recipients while the reason is Planned. 1 to 63 characters.
+	// the condition Ready counts such recipients while the reason is Planned or Finished. 1 to 63 characters.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_.-]*$`
