@@ -149,7 +149,29 @@ func (r *scheduleReconciler) hold(ctx context.Context, obj *v1alpha1.ReminderSch
 			return report{}, err
 		}
 	}
+	if s.Reason() == v1alpha1.ReasonNeverOccurs {
+		if err := r.drop(ctx, obj, entry); err != nil {
+			return report{}, err
+		}
+	}
 	return r.describeHeld(ctx, obj, entry, s)
+}
+
+// drop cancels what an entry has planned for later where the same spec has no
+// occurrence any more, because its calendar has changed. Nothing is taken for planned
+// then, so that all of it is planned again once the calendar has changed back.
+func (r *scheduleReconciler) drop(ctx context.Context, obj *v1alpha1.ReminderSchedule, entry reminder.Schedule) error {
+	if entry.UID != string(obj.UID) || entry.Deleted || entry.Suspended || entry.PlanHash != convert.Entry(obj, nil).PlanHash {
+		return nil
+	}
+	r.keepProgress(obj, progress{})
+	now, none := r.Now(), &slotSet{through: entry.Cursor.ThroughTime}
+	return r.cancelOutdated(ctx, entry, func(rec reminder.Record) reminder.Reason {
+		if rec.Epoch == entry.Epoch && none.gone(rec, now) {
+			return reminder.Superseded
+		}
+		return ""
+	})
 }
 
 // suspend stops what an entry has planned, without another change of it. It is done
