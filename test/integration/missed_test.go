@@ -37,7 +37,7 @@ func (a account) check(t *testing.T, s *system.System, log *acceptances) {
 		seen = c
 		return c.Sent == sent && c.Missed == missed && c.Due == sent+missed && c.Pending == 0 && c.Dead == 0
 	})
-	t.Logf("%s: due %d = sent %d + missed %d; runs %s", a.name, seen.Due, seen.Sent, seen.Missed, runs(s.Schedule(t, a.name)))
+	t.Logf("%s: due %d = sent %d (%d late) + missed %d; runs %s", a.name, seen.Due, seen.Sent, seen.SentLate, seen.Missed, runs(s.Schedule(t, a.name)))
 	a.checkRun(t, s)
 	want := a.keys()
 	if got := log.keys(t, a.name); !slices.Equal(got, want) {
@@ -74,11 +74,14 @@ func runs(obj *v1alpha1.ReminderSchedule) string {
 func (a account) checkRecords(t *testing.T, s *system.System, log *acceptances) {
 	t.Helper()
 	var sent []string
-	missed := int64(0)
+	missed, late := int64(0), int64(0)
 	for _, r := range s.Records(t, a.name) {
 		switch r.State {
 		case reminder.Sent:
 			sent = append(sent, r.Key.String())
+			if r.FinishTime.After(r.DueTime.Add(5 * time.Minute)) {
+				late++
+			}
 			if at := log.times(t, r.Key.String()); len(at) != 1 || at[0].Before(r.ReleaseTime) || r.ReleaseTime.Before(r.DueTime) {
 				t.Errorf("%s: accepted at %s; want once, and not before it is released at %s", r.Key, at, r.ReleaseTime)
 			}
@@ -90,6 +93,9 @@ func (a account) checkRecords(t *testing.T, s *system.System, log *acceptances) 
 	}
 	if want := a.keys(); !slices.Equal(sent, want) || missed != int64(len(a.missed)*a.n) {
 		t.Errorf("%s: the ledger has %d sent, %s, and %d missed; want %d and %d", a.name, len(sent), ends(sent), missed, len(want), len(a.missed)*a.n)
+	}
+	if got := s.Schedule(t, a.name).Status.Counts.SentLate; got != late {
+		t.Errorf("%s: %d are counted as sent late, want %d", a.name, got, late)
 	}
 }
 
