@@ -100,16 +100,16 @@ func splitBrain(t *testing.T, s *system.System) {
 	system.Eventually(t, "the old leader ends", func() (bool, string) { return !leading.Running(), leading.Tail(3) })
 }
 
-// tens are the policies of three such schedules.
-var tens = map[string]v1alpha1.CatchUpMode{"tens-none": v1alpha1.CatchUpNone, "tens-latest": v1alpha1.CatchUpLatest, "tens-all": v1alpha1.CatchUpAll}
+// standing are the policies of the three schedules beside a controller that stands still.
+var standing = map[string]v1alpha1.CatchUpMode{"standing-none": v1alpha1.CatchUpNone, "standing-latest": v1alpha1.CatchUpLatest, "standing-all": v1alpha1.CatchUpAll}
 
 // standingStill stops the controller for so long that occurrences which it has not
 // planned lie more than a minute back.
 func standingStill(t *testing.T, s *system.System, log *acceptances) {
-	for name, mode := range tens {
+	for name, mode := range standing {
 		s.Create(t, tenSeconds(name, mode, 160*time.Second))
 	}
-	for name := range tens {
+	for name := range standing {
 		s.WaitReason(t, name, v1alpha1.ReasonPlanned)
 	}
 	c := running(t, s)
@@ -117,11 +117,11 @@ func standingStill(t *testing.T, s *system.System, log *acceptances) {
 		t.Fatal(err)
 	}
 	paused, through := time.Now(), map[string]time.Time{}
-	for name := range tens {
+	for name := range standing {
 		through[name] = s.Entry(t, name).Cursor.ThroughTime
 		t.Logf("%s: planned through %s", name, through[name])
 	}
-	for name := range tens {
+	for name := range standing {
 		waitUntil(t, through[name].Add(75*time.Second))
 	}
 	resumed := time.Now()
@@ -129,10 +129,10 @@ func standingStill(t *testing.T, s *system.System, log *acceptances) {
 	if err := c.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	for name := range tens {
+	for name := range standing {
 		waitFinished(t, s, c, name)
 	}
-	for name := range tens {
+	for name := range standing {
 		t.Run(name, func(t *testing.T) { checkTens(t, s, log, name, through[name], resumed) })
 	}
 }
@@ -177,13 +177,13 @@ func checkTens(t *testing.T, s *system.System, log *acceptances, name string, th
 		a.missed = all[planned : planned+given]
 		a.sent = append(all[:planned:planned], all[planned+given:]...)
 		newest := run.Missed.LastDueTime
-		if tens[name] == v1alpha1.CatchUpLatest {
+		if standing[name] == v1alpha1.CatchUpLatest {
 			newest = newest.Add(10 * time.Second)
 		}
 		if newest.Add(10*time.Second).Before(earliest(resumed, all[len(all)-1])) || newest.After(run.FinishTime) {
 			t.Errorf("caught up through %s; it went on at %s and wrote that at %s", newest, resumed, run.FinishTime)
 		}
-	} else if tens[name] != v1alpha1.CatchUpAll {
+	} else if standing[name] != v1alpha1.CatchUpAll {
 		t.Error("nothing is recorded as missed")
 	}
 	a.check(t, s, log)
