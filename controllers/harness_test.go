@@ -199,6 +199,19 @@ func (s *site) records() map[string]int {
 	return all
 }
 
+// revisions are the latest ones of the schedule's reminders.
+func (s *site) revisions() (all []broker.Revision) {
+	s.t.Helper()
+	err := s.Broker.Ledger.Of(s.t.Context(), renewal.Namespace, renewal.Name, func(r broker.Revision) error {
+		all = append(all, r)
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
 // messages counts what lies in the jobs stream.
 func (s *site) messages() int { return len(brokertest.Messages(s.t, s.url, brokertest.JobsStream)) }
 

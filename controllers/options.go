@@ -52,6 +52,9 @@ type report struct {
 	summary condition.Summary
 	// again is when to come back at the latest; 0 for not by itself.
 	again time.Duration
+	// finished: a schedule that has no further occurrence, and whose reminders have
+	// their outcomes as far as the counters know.
+	finished bool
 }
 
 // soonest is the smaller of two waits, where 0 means none.

@@ -30,6 +30,24 @@ func occurrencesOf(obj *v1alpha1.ReminderSchedule, s convert.Series) occurrences
 // BusinessDate the first of each date is.
 func (s occurrences) counts(o schedule.Occurrence) bool { return !s.byDate || s.FirstOfDate(o) }
 
+// next is the first that is due after a time.
+func (s occurrences) next(after time.Time) (schedule.Occurrence, bool) {
+	o, ok := s.Next(after)
+	for ok && !s.counts(o) {
+		o, ok = s.Next(o.Due)
+	}
+	return o, ok
+}
+
+// previous is the last that is due at a time or before it.
+func (s occurrences) previous(before time.Time) (schedule.Occurrence, bool) {
+	o, ok := s.Previous(before)
+	for ok && !s.counts(o) {
+		o, ok = s.Previous(o.Due.Add(-time.Second))
+	}
+	return o, ok
+}
+
 // count is how many fall due behind from and up to through.
 func (s occurrences) count(from, through time.Time) int64 {
 	if s.byDate {
@@ -45,11 +63,9 @@ func caughtUp(obj *v1alpha1.ReminderSchedule, s occurrences, since, now time.Tim
 	c := convert.CatchUp(obj)
 	oldest := later(since, later(now.Add(-c.Window), now.Add(-convert.Deadline(obj))))
 	var taken []schedule.Occurrence
-	o, ok := s.Previous(now)
-	for ; ok && o.Due.After(oldest) && len(taken) < c.Limit; o, ok = s.Previous(o.Due.Add(-time.Second)) {
-		if s.counts(o) {
-			taken = append(taken, o)
-		}
+	o, ok := s.previous(now)
+	for ; ok && o.Due.After(oldest) && len(taken) < c.Limit; o, ok = s.previous(o.Due.Add(-time.Second)) {
+		taken = append(taken, o)
 	}
 	slices.Reverse(taken)
 	return taken
@@ -80,14 +96,14 @@ func missedSince(in scheduleInput, since time.Time) *reminder.Gap {
 
 // ends are the first and the last occurrence that is given up.
 func ends(s occurrences, since, now time.Time, taken []schedule.Occurrence) (first, last time.Time) {
-	if o, ok := s.Next(since); ok {
+	if o, ok := s.next(since); ok {
 		first = o.Due
 	}
 	until := now
 	if len(taken) > 0 {
 		until = taken[0].Due.Add(-time.Second)
 	}
-	if o, ok := s.Previous(until); ok {
+	if o, ok := s.previous(until); ok {
 		last = o.Due
 	}
 	return first, later(first, last)

@@ -65,7 +65,7 @@ func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	}
 	wait, statusErr := r.writeStatus(ctx, obj, before, found.summary)
 	rethrow(err)
-	if err == nil && statusErr == nil && wait == 0 {
+	if found.finished && statusErr == nil && wait == 0 {
 		wait, err = r.expire(ctx, obj)
 	}
 	return requeue(soonest(found.again, wait), err, statusErr)
@@ -120,7 +120,7 @@ func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderS
 		stream: r.Broker.Incarnation(), lookAhead: r.LookAhead, retention: r.Broker.Retention(), now: r.Now().UTC(),
 	}
 	if entry.TimeZoneData != "" && entry.TimeZoneData != input.zoneData {
-		if input.pending, err = r.pending(ctx, obj, input.now); err != nil {
+		if input.planned, err = r.plannedOfLate(ctx, obj, input.now); err != nil {
 			return scheduleInput{}, err
 		}
 	}

@@ -18,7 +18,7 @@ const tardy = time.Minute
 func advance(in scheduleInput, entry reminder.Schedule, known, current bool) reminder.Cursor {
 	base := plannedThrough(in, entry, known)
 	next := reminder.Cursor{DoneTime: base, ThroughTime: later(base, in.now.Add(in.lookAhead))}
-	ahead := firstDue(in.series, base)
+	ahead := firstDue(in.object, in.series, base)
 	if !entry.Cursor.ThroughTime.IsZero() && sameEntry(in.entry, entry) && (ahead.IsZero() || ahead.After(next.ThroughTime)) {
 		return entry.Cursor
 	}
@@ -29,7 +29,7 @@ func advance(in scheduleInput, entry reminder.Schedule, known, current bool) rem
 	if !current {
 		next.DoneTime = earlier(base, in.now)
 	}
-	if first := firstDue(in.series, next.DoneTime); first.IsZero() || first.After(next.ThroughTime) {
+	if first := firstDue(in.object, in.series, next.DoneTime); first.IsZero() || first.After(next.ThroughTime) {
 		return next.Close()
 	}
 	return next

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
 	"github.com/reminder-operator/reminder-operator/internal/delivery"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
@@ -181,7 +182,7 @@ func TestRow45MovedByTimeZoneData(t *testing.T) {
 		ReleaseTime: clock("2026-07-01T14:00:00Z"), DeadlineTime: clock("2026-07-01T18:00:00Z"), LateTime: clock("2026-07-01T14:05:00Z"),
 	}, time.Hour, clock("2026-07-01T13:50:00Z"))
 	entry := entryOf(obj, planned(clock("2026-07-01T14:05:00Z")), func(e *reminder.Schedule) { e.TimeZoneData = "2022d" })
-	in := scheduleInput{object: obj, entry: entry, zoneData: "2026b", pending: []reminder.Record{old}, now: clock("2026-07-01T13:55:00Z")}
+	in := scheduleInput{object: obj, entry: entry, zoneData: "2026b", planned: []reminder.Record{old}, now: clock("2026-07-01T13:55:00Z")}
 	for name, now := range map[string]string{"just now": "2026-07-01T13:55:00Z", "when its instant comes near": "2026-07-01T14:50:00Z"} {
 		p := planOf(t, in)
 		if reason := p.judge(old); reason != "" {
@@ -196,8 +197,42 @@ func TestRow45MovedByTimeZoneData(t *testing.T) {
 				t.Errorf("%s: %s is planned beside it", name, one.Key)
 			}
 		}
-		in.entry, in.pending, in.now = p.entry, nil, clock(now) // another process, later
+		in.entry, in.planned, in.now = p.entry, nil, clock(now) // another process, later
 		in.entry.Cursor = in.entry.Cursor.Close()
+	}
+}
+
+// Records of one local time beside what it means by today's data.
+func TestMovedTo(t *testing.T) {
+	t.Parallel()
+	both := with(cron("30 1 * * *"), func(s *v1alpha1.ScheduleSpec) {
+		s.TimeZone, s.DST = "America/New_York", &v1alpha1.DSTPolicy{Overlap: v1alpha1.OverlapBoth}
+	})
+	series := &convert.Series{Schedule: compiled(t, aSchedule(both))}
+	const local, first, second = "2026-11-01T01:30:00", "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"
+	record := func(due string, state reminder.State) reminder.Record {
+		return reminder.Record{State: state, Epoch: 7, LocalTime: local, DueTime: clock(due), Key: reminder.Key{Recipient: "ada", Slot: due}}
+	}
+	to := func(due, slot string) reminder.Moved { return reminder.Moved{DueTime: clock(due), Slot: slot} }
+	const early, late = "2026-11-01T04:30:00Z", "2026-11-01T07:30:00Z"
+	cases := map[string]struct {
+		records []reminder.Record
+		now     string
+		want    []reminder.Moved
+	}{
+		"both are where they were":                       {[]reminder.Record{record(first, reminder.Scheduled), record(second, reminder.Scheduled)}, "2026-11-01T00:00:00Z", nil},
+		"one was shown once, and now twice":              {[]reminder.Record{record(early, reminder.Scheduled)}, "2026-11-01T00:00:00Z", []reminder.Moved{to(first, early)}},
+		"the second moves to what the first leaves free": {[]reminder.Record{record(first, reminder.Scheduled), record(late, reminder.Scheduled)}, "2026-11-01T00:00:00Z", []reminder.Moved{to(second, late)}},
+		"both move, in order":                            {[]reminder.Record{record(early, reminder.Scheduled), record(late, reminder.Scheduled)}, "2026-11-01T00:00:00Z", []reminder.Moved{to(first, early), to(second, late)}},
+		"it was sent, and is ahead again":                {[]reminder.Record{record(early, reminder.Sent)}, "2026-11-01T05:00:00Z", []reminder.Moved{to(first, early)}},
+		"it was sent, and is past either way":            {[]reminder.Record{record(early, reminder.Sent), record(late, reminder.Scheduled)}, "2026-11-01T06:45:00Z", []reminder.Moved{to(second, late)}},
+		"it waits for a worker, and is past either way":  {[]reminder.Record{record(early, reminder.Scheduled)}, "2026-11-01T06:00:00Z", nil},
+		"it is ahead, and past by the new data":          {[]reminder.Record{record(late, reminder.Scheduled)}, "2026-11-01T07:00:00Z", []reminder.Moved{to(first, late)}},
+	}
+	for name, c := range cases {
+		if diff := cmp.Diff(c.want, movedTo(series, c.records, clock(c.now))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/reminder-operator/reminder-operator/internal/convert"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
@@ -14,7 +16,8 @@ const maxMoved = 2048
 // movedSlots are the occurrences whose instant has changed with the time zone data
 // since their reminders were planned: the local time stays, and so does the slot, so
 // that nobody is reminded twice. An instant that still is an occurrence stays one,
-// as all of an interval's do.
+// as all of an interval's do. What has fallen due already stays as it is, unless the
+// new data has it ahead again: then what was planned, and perhaps sent, stands for it.
 func movedSlots(in scheduleInput, entry reminder.Schedule) []reminder.Moved {
 	of := map[string]*convert.Series{}
 	for i := range in.series {
@@ -23,30 +26,75 @@ func movedSlots(in scheduleInput, entry reminder.Schedule) []reminder.Moved {
 		}
 	}
 	var all []reminder.Moved
-	for _, r := range in.pending {
-		s := of[r.Key.Recipient]
-		if s == nil || r.Epoch != entry.Epoch || r.LocalTime == "" {
+	for _, same := range byLocalTime(in.planned, entry.Epoch) {
+		s := of[same[0].Key.Recipient]
+		if s == nil {
 			continue
 		}
-		if m, ok := movedSlot(s, r); ok && !slices.Contains(all, m) {
-			all = append(all, m)
+		for _, m := range movedTo(s, same, in.now) {
+			if !slices.Contains(all, m) {
+				all = append(all, m)
+			}
 		}
 	}
 	return all
 }
 
-func movedSlot(s *convert.Series, r reminder.Record) (reminder.Moved, bool) {
-	if _, ok := s.Schedule.At(r.Due()); ok {
-		return reminder.Moved{}, false
+// byLocalTime groups the records of an epoch that are of one recipient and one local
+// time, in order of their due times: two where the clocks showed it twice.
+func byLocalTime(records []reminder.Record, epoch int64) [][]reminder.Record {
+	records = slices.DeleteFunc(slices.Clone(records), func(r reminder.Record) bool { return r.Epoch != epoch || r.LocalTime == "" })
+	slices.SortFunc(records, func(a, b reminder.Record) int {
+		return cmp.Or(cmp.Compare(a.Key.Recipient, b.Key.Recipient), cmp.Compare(a.LocalTime, b.LocalTime), a.Due().Compare(b.Due()))
+	})
+	var groups [][]reminder.Record
+	for i, r := range records {
+		if i == 0 || r.Key.Recipient != records[i-1].Key.Recipient || r.LocalTime != records[i-1].LocalTime {
+			groups = append(groups, nil)
+		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], r)
 	}
-	o, ok, err := s.Schedule.ResolveLocal(r.LocalTime)
+	return groups
+}
+
+// movedTo gives the records of one local time whose instant is no occurrence any more
+// the instants that the local time means now, in order.
+func movedTo(s *convert.Series, same []reminder.Record, now time.Time) (moved []reminder.Moved) {
+	free := instantsOf(s, same[0].LocalTime)
+	var displaced []reminder.Record
+	for _, r := range same {
+		if _, ok := s.Schedule.At(r.Due()); ok {
+			free = slices.DeleteFunc(free, func(at time.Time) bool { return at.Equal(r.Due()) })
+		} else {
+			displaced = append(displaced, r)
+		}
+	}
+	for i, r := range displaced {
+		if i == len(free) {
+			break // the others are occurrences no more
+		}
+		if r.State == reminder.Scheduled && r.Due().After(now) || free[i].After(now) {
+			moved = append(moved, reminder.Moved{Zone: s.Zone, DueTime: free[i], Slot: r.Key.Slot})
+		}
+	}
+	return moved
+}
+
+// instantsOf are the due times of the occurrences of a local time: none, one, or two
+// where the clocks show it twice and both count.
+func instantsOf(s *convert.Series, local string) (all []time.Time) {
+	o, ok, err := s.Schedule.ResolveLocal(local)
 	if err != nil || !ok {
-		return reminder.Moved{}, false
+		return nil
 	}
-	if _, ok = s.Schedule.At(o.Due); !ok {
-		return reminder.Moved{}, false
+	// No clock is put back by more than a day.
+	for next := range s.Schedule.Between(o.Due.Add(-time.Second), o.Due.Add(24*time.Hour)) {
+		if next.Actual.String() == local {
+			all = append(all, next.Due)
+		}
 	}
-	return reminder.Moved{Zone: s.Zone, DueTime: o.Due, Slot: r.Key.Slot}, true
+	return all
 }
 
 // stillMoved drops what need not be known any more: the records of the occurrence

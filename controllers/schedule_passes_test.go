@@ -81,14 +81,14 @@ func (s *passes) plan(one delivery.Planned) {
 	slot := one.Key.Slot
 	if was, ok := s.planned[slot]; ok {
 		s.repeated[slot] = true
-		if !was.Equal(one.ReleaseTime) {
-			s.t.Fatalf("slot %s was planned for %s and then for %s", slot, was, one.ReleaseTime)
+		if !was.Equal(one.DueTime) {
+			s.t.Fatalf("slot %s was planned for %s and then for %s", slot, was, one.DueTime)
 		}
 	}
 	if one.Epoch != s.entry.Epoch && s.entry.Epoch != 0 && s.entry.PlanHash == convert.Entry(s.object, nil).PlanHash {
 		s.t.Fatalf("slot %s was planned under epoch %d, registered is %d", slot, one.Epoch, s.entry.Epoch)
 	}
-	s.planned[slot] = one.ReleaseTime
+	s.planned[slot] = one.DueTime
 }
 
 // skipped are the occurrences in (from, to] that no pass has planned.

@@ -33,7 +33,7 @@ type scheduleInput struct {
 	series     []convert.Series
 	calendar   string            // digest of the calendar; empty without one
 	zoneData   string            // version of the time zone data
-	pending    []reminder.Record // what is planned and not claimed; only where the version has changed
+	planned    []reminder.Record // what was planned of late; only where the version has changed
 	entry      reminder.Schedule // as registered; zero when it is not
 	revision   uint64            // of the entry; 0 when it is not registered
 	open       int64             // epoch of open reminders of this very spec, where the entry is lost; else 0
@@ -114,7 +114,7 @@ func planAhead(in scheduleInput, p *schedulePlan, known, current bool) {
 	}
 	p.reminders = fan.reminders(from, !current || finish)
 	p.taken = fan.taken()
-	next := firstDue(in.series, p.entry.Cursor.ThroughTime)
+	next := firstDue(in.object, in.series, p.entry.Cursor.ThroughTime)
 	p.done.next = next
 	switch {
 	case finish: // and then on, behind what was cut off
@@ -141,10 +141,10 @@ func later(a, b time.Time) time.Time {
 
 // firstDue is when the first occurrence of any series is due after a time; zero
 // when there is none.
-func firstDue(series []convert.Series, after time.Time) time.Time {
+func firstDue(obj *v1alpha1.ReminderSchedule, series []convert.Series, after time.Time) time.Time {
 	var first time.Time
 	for i := range series {
-		if o, ok := series[i].Schedule.Next(after); ok && (first.IsZero() || o.Due.Before(first)) {
+		if o, ok := occurrencesOf(obj, series[i]).next(after); ok && (first.IsZero() || o.Due.Before(first)) {
 			first = o.Due
 		}
 	}

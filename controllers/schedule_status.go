@@ -33,9 +33,9 @@ func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.Reminde
 	describeTimes(obj, t, p, totals, now)
 	describeTotals(obj, totals, now)
 	open = max(open, totals.Pending())
-	describeEnd(obj, totals, open)
+	describeEnd(obj, t.over(obj, now) && open == 0, totals)
 	again := soonest(until(p.wake, now), nextChange(obj, open, now, r.StatusInterval))
-	return report{summary: summarise(obj, channel, t.warnings(), open), again: again}, nil
+	return report{summary: summarise(obj, channel, t.warnings()), again: again, finished: obj.Status.FinishTime != nil}, nil
 }
 
 // describeHeld writes into status what is true of a schedule that is not planned as
@@ -48,7 +48,7 @@ func (r *scheduleReconciler) describeHeld(ctx context.Context, obj *v1alpha1.Rem
 	now := r.Now().UTC()
 	describeTotals(obj, totals, now)
 	status := &obj.Status
-	status.Upcoming, status.NextDueTime = nil, nil
+	status.Upcoming, status.NextDueTime, status.FinishTime = nil, nil, nil
 	if status.PlannedThroughTime != nil && status.PlannedThroughTime.After(now) {
 		status.PlannedThroughTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	}
@@ -80,7 +80,7 @@ func describeTimes(obj *v1alpha1.ReminderSchedule, t scheduleTimes, p schedulePl
 	if through := p.entry.Cursor.ThroughTime; !through.IsZero() {
 		s.PlannedThroughTime = &metav1.Time{Time: through.Truncate(time.Second)}
 	}
-	s.LastDueTime = lastDue(s.LastDueTime, t.series, p.entry, totals, now)
+	s.LastDueTime = lastDue(s.LastDueTime, obj, t.series, p.entry, totals, now)
 	s.Upcoming, s.NextDueTime = nil, nil
 	recipients := int64(0)
 	for _, r := range p.recipients {
@@ -92,7 +92,7 @@ func describeTimes(obj *v1alpha1.ReminderSchedule, t scheduleTimes, p schedulePl
 	if obj.Spec.Suspend {
 		return
 	}
-	for next := firstDue(t.series, now); !next.IsZero() && len(s.Upcoming) < maxUpcoming; next = firstDue(t.series, next) {
+	for next := firstDue(obj, t.series, now); !next.IsZero() && len(s.Upcoming) < maxUpcoming; next = firstDue(obj, t.series, next) {
 		s.Upcoming = append(s.Upcoming, metav1.Time{Time: next})
 	}
 	if len(s.Upcoming) > 0 {
@@ -102,7 +102,7 @@ func describeTimes(obj *v1alpha1.ReminderSchedule, t scheduleTimes, p schedulePl
 
 // lastDue is the due time of the last occurrence: by the spec, where it has been in
 // force since, else of the last reminder that has an outcome.
-func lastDue(have *metav1.Time, series []convert.Series, entry reminder.Schedule, totals reminder.Totals, now time.Time) *metav1.Time {
+func lastDue(have *metav1.Time, obj *v1alpha1.ReminderSchedule, series []convert.Series, entry reminder.Schedule, totals reminder.Totals, now time.Time) *metav1.Time {
 	var last time.Time
 	if have != nil && !have.After(now) {
 		last = have.UTC()
@@ -112,7 +112,7 @@ func lastDue(have *metav1.Time, series []convert.Series, entry reminder.Schedule
 	}
 	since := later(later(entry.CreateTime, entry.EditTime), later(entry.ResumeTime, last))
 	for i := range series {
-		if o, ok := series[i].Schedule.Previous(now); ok && o.Due.After(since) && !entry.Suspended {
+		if o, ok := occurrencesOf(obj, series[i]).previous(now); ok && o.Due.After(since) && !entry.Suspended {
 			last = later(last, o.Due)
 		}
 	}
@@ -124,9 +124,9 @@ func lastDue(have *metav1.Time, series []convert.Series, entry reminder.Schedule
 
 // describeEnd says since when a schedule has ended: when its last reminder got its
 // outcome, or, where it never had one, when it was made or was last due.
-func describeEnd(obj *v1alpha1.ReminderSchedule, totals reminder.Totals, open int64) {
+func describeEnd(obj *v1alpha1.ReminderSchedule, ended bool, totals reminder.Totals) {
 	s := &obj.Status
-	if obj.Spec.Suspend || s.NextDueTime != nil || open > 0 {
+	if !ended {
 		s.FinishTime = nil
 		return
 	}
@@ -183,23 +183,27 @@ func describeDeadLetters(s *v1alpha1.ReminderScheduleStatus, t reminder.Totals, 
 	condition.Set(&s.Conditions, generation, v1alpha1.DeadLettersPresentCondition, metav1.ConditionFalse, v1alpha1.ReasonNoDeadLetters, "no dead letter is open")
 }
 
-// summarise says how a schedule is that has been planned. Open is how many of its
-// reminders have no outcome yet.
-func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel, warnings []string, open int64) condition.Summary {
+// summarise says how a schedule is that has been planned.
+func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel, warnings []string) condition.Summary {
 	name, counts := obj.Spec.ChannelName, obj.Status.Counts
 	switch {
 	case obj.Spec.Suspend:
 		return condition.Ready(v1alpha1.ReasonSuspended, "suspended; nothing is planned or sent")
-	case obj.Status.NextDueTime == nil && open == 0 && counts.Due+counts.Cancelled == counts.Missed:
-		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and none fell due that could still be taken up")
-	case obj.Status.NextDueTime == nil && open == 0:
-		return condition.Ready(v1alpha1.ReasonFinished, "there is no further occurrence, and every reminder has an outcome")
+	case obj.Status.FinishTime != nil && counts.Due+counts.Cancelled == counts.Missed:
+		return finished("there is no further occurrence, and none fell due that could still be taken up", warnings)
+	case obj.Status.FinishTime != nil:
+		return finished("there is no further occurrence, and every reminder has an outcome", warnings)
 	case channel == nil:
 		return condition.Waiting(v1alpha1.ReasonChannelNotFound, fmt.Sprintf("channel %s does not exist in this namespace; reminders are planned and wait for it up to their deadline", name))
 	case !meta.IsStatusConditionTrue(channel.Status.Conditions, v1alpha1.ReadyCondition):
 		return condition.Waiting(v1alpha1.ReasonChannelNotReady, fmt.Sprintf("channel %s is not ready: %s; reminders that it cannot take wait up to their deadline", name, cmp.Or(readyReason(channel.Status.Conditions), "not looked at yet")))
 	}
 	return condition.Ready(v1alpha1.ReasonPlanned, strings.Join(append([]string{"planned"}, warnings...), "; "))
+}
+
+// finished says too what may be why: recipients without an occurrence.
+func finished(message string, warnings []string) condition.Summary {
+	return condition.Ready(v1alpha1.ReasonFinished, strings.Join(append([]string{message}, warnings...), "; "))
 }
 
 // announce tells people that occurrences were passed over.

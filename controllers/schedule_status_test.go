@@ -60,7 +60,7 @@ func TestLastDueTime(t *testing.T) {
 			if c.totals != "" {
 				totals.LastDueTime = clock(c.totals)
 			}
-			got := lastDue(metaTime(c.have), []convert.Series{{Schedule: compiled(t, aSchedule(hourly))}}, c.entry, totals, clock("12:30:00"))
+			got := lastDue(metaTime(c.have), aSchedule(hourly), []convert.Series{{Schedule: compiled(t, aSchedule(hourly))}}, c.entry, totals, clock("12:30:00"))
 			if want := metaTime(c.want); !got.Equal(want) {
 				t.Errorf("%v, want %v", got, want)
 			}
@@ -133,7 +133,7 @@ func TestSummarise(t *testing.T) {
 	}{
 		"planned":                        {changes: []change{next}, channel: good, reason: v1alpha1.ReasonPlanned, says: "planned", ready: true},
 		"planned, with a warning":        {changes: []change{next}, channel: good, warnings: []string{"60 a day", "odd"}, reason: v1alpha1.ReasonPlanned, says: "planned; 60 a day; odd", ready: true},
-		"planned, the last one waits":    {channel: good, open: 1, reason: v1alpha1.ReasonPlanned, says: "planned", ready: true},
+		"planned, the last one waits":    {channel: good, reason: v1alpha1.ReasonPlanned, says: "planned", ready: true},
 		"finished":                       {changes: []change{counted(v1alpha1.ReminderCounts{Due: 1})}, channel: good, reason: v1alpha1.ReasonFinished, says: "every reminder has an outcome", ready: true},
 		"finished, all cancelled":        {changes: []change{counted(v1alpha1.ReminderCounts{Cancelled: 1})}, channel: good, reason: v1alpha1.ReasonFinished, says: "every reminder has an outcome", ready: true},
 		"finished before it began":       {channel: good, reason: v1alpha1.ReasonFinished, says: "none fell due", ready: true},
@@ -141,7 +141,7 @@ func TestSummarise(t *testing.T) {
 		"suspended":                      {changes: []change{suspended(true)}, channel: good, reason: v1alpha1.ReasonSuspended, ready: true},
 		"suspended, and no channel":      {changes: []change{suspended(true)}, reason: v1alpha1.ReasonSuspended, ready: true},
 		"no channel":                     {changes: []change{next}, reason: v1alpha1.ReasonChannelNotFound, says: "channel mail"},
-		"no channel, the last one waits": {open: 1, reason: v1alpha1.ReasonChannelNotFound},
+		"no channel, the last one waits": {reason: v1alpha1.ReasonChannelNotFound},
 		"a channel that is not ready":    {changes: []change{next}, channel: channel(metav1.ConditionFalse, v1alpha1.ReasonSecretUnavailable), reason: v1alpha1.ReasonChannelNotReady, says: v1alpha1.ReasonSecretUnavailable},
 		"a channel nobody has looked at": {changes: []change{next}, channel: &v1alpha1.ReminderChannel{}, reason: v1alpha1.ReasonChannelNotReady, says: "not looked at yet"},
 	}
@@ -149,7 +149,10 @@ func TestSummarise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			obj := aSchedule(cron("0 * * * *"), append([]change{counted(v1alpha1.ReminderCounts{})}, c.changes...)...)
-			got := summarise(obj, c.channel, c.warnings, c.open)
+			if c.reason == v1alpha1.ReasonFinished {
+				obj.Status.FinishTime = metaTime("12:00:00")
+			}
+			got := summarise(obj, c.channel, c.warnings)
 			if got.Reason() != c.reason || got.IsReady() != c.ready || !strings.Contains(got.Message(), c.says) {
 				t.Errorf("%s (ready %v): %s; want %s (%v): %s", got.Reason(), got.IsReady(), got.Message(), c.reason, c.ready, c.says)
 			}

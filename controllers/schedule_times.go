@@ -59,17 +59,30 @@ func waitForCalendar(err error) condition.Summary {
 	return condition.Waiting(v1alpha1.ReasonCalendarNotReady, err.Error())
 }
 
-// pending are the reminders of a schedule that are planned for later and that nobody
-// has claimed.
-func (r *scheduleReconciler) pending(ctx context.Context, obj *v1alpha1.ReminderSchedule, now time.Time) ([]reminder.Record, error) {
+// plannedOfLate are the reminders of a schedule that are due later, or were not long
+// ago: no change of a zone's rules moves an instant by more than a day.
+func (r *scheduleReconciler) plannedOfLate(ctx context.Context, obj *v1alpha1.ReminderSchedule, now time.Time) ([]reminder.Record, error) {
 	var all []reminder.Record
 	err := r.Broker.Ledger.Of(ctx, obj.Namespace, obj.Name, func(rev broker.Revision) error {
-		if rev.Err == nil && rev.Record.State == reminder.Scheduled && rev.Record.Due().After(now) {
+		if rev.Err == nil && rev.Record.State != reminder.Missed && rev.Record.Due().After(now.Add(-48*time.Hour)) {
 			all = append(all, rev.Record)
 		}
 		return nil
 	})
 	return all, in(errLedger, err)
+}
+
+// over tells whether the schedule has no further occurrence, whoever its recipients
+// are: dates that they bring along may be added for as long as there is no endTime.
+func (t scheduleTimes) over(obj *v1alpha1.ReminderSchedule, now time.Time) bool {
+	if obj.Spec.Suspend || !firstDue(obj, t.series, now).IsZero() {
+		return false
+	}
+	if end := obj.Spec.Schedule.EndTime; end != nil && !now.Before(end.Time) {
+		return true
+	}
+	_, more := t.compiled.Next(now)
+	return !more && !t.compiled.Anchored()
 }
 
 // warnings are what people should know of a schedule that is planned all the same.
@@ -78,6 +91,8 @@ func (t scheduleTimes) warnings() []string {
 	if n := len(t.excluded); n > 0 {
 		first := t.excluded[0]
 		all = append(all, fmt.Sprintf("%s without an occurrence, such as %s: %s", plural(int64(n), "recipient"), first.Recipient, first.Err))
+	} else if len(t.series) == 0 {
+		all = append(all, "there is no active recipient")
 	}
 	return all
 }

@@ -23,7 +23,7 @@ import (
 func (r *scheduleReconciler) expire(ctx context.Context, obj *v1alpha1.ReminderSchedule) (time.Duration, error) {
 	ttl, limited := convert.TTLAfterFinished(obj)
 	ended := obj.Status.FinishTime
-	if !limited || ended == nil || obj.Status.ObservedGeneration != obj.Generation {
+	if !limited || ended == nil || obj.Spec.Suspend {
 		return 0, nil
 	}
 	if now := r.Now(); now.Before(ended.Add(ttl)) {
