@@ -13,8 +13,9 @@ import (
 // single is the series of one wall time.
 type single wall
 
-func (s single) next(from wall) (wall, bool)     { return wall(s), from <= wall(s) }
-func (s single) previous(upTo wall) (wall, bool) { return wall(s), upTo >= wall(s) }
+func (s single) next(from, upTo wall) (wall, bool) { return wall(s), s.count(from, upTo) > 0 }
+
+func (s single) previous(from, upTo wall) (wall, bool) { return s.next(from, upTo) }
 
 func (s single) each(from, upTo wall, yield func(wall) bool) bool {
 	return wall(s) < from || wall(s) > upTo || yield(wall(s))
@@ -83,7 +84,7 @@ func (s *Schedule) dropped() bool {
 	if !ok {
 		return false
 	}
-	_, left := one.walls.next(minWall)
+	_, left := one.walls.next(minWall, maxWall)
 	return !left
 }
 

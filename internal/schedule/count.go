@@ -3,8 +3,6 @@ package schedule
 import (
 	"math/bits"
 	"time"
-
-	"github.com/reminder-operator/reminder-operator/internal/calendar"
 )
 
 // Count returns the number of occurrences with from < Due <= to: as many as Between yields, without going through them. It
@@ -21,7 +19,7 @@ func (r *resolver) count(from, upTo instant) (n int) {
 	for from <= upTo {
 		p := periodAt(r.zone, from)
 		n += r.countIn(p, from, min(upTo, p.end-1))
-		w, ok := r.walls.next(wall(p.end) - reach)
+		w, ok := r.walls.next(wall(p.end)-reach, maxWall)
 		if !ok {
 			break
 		}
@@ -105,50 +103,3 @@ func (c *cron) countBefore(midnight, second wall) int {
 }
 
 func (c *cron) perDay() int { return bits.OnesCount64(c.minutes) * bits.OnesCount32(c.hours) }
-
-// count goes from day to day.
-func (r *rolled) count(from, upTo wall) (n int) {
-	from, upTo = max(from, minWall), min(upTo, maxWall)
-	if from > upTo {
-		return 0
-	}
-	for d := dateOf(from); midnightOf(d) <= upTo; {
-		n += r.countOn(d, max(0, from-midnightOf(d)), min(wallDay-1, upTo-midnightOf(d)))
-		later, ok := r.dateAfter(d)
-		if !ok {
-			break
-		}
-		d = later
-	}
-	return n
-}
-
-// countOn returns the number of hits on a day from one time of day to another.
-func (r *rolled) countOn(d calendar.Date, from, upTo wall) (n int) {
-	closes := r.closes(d)
-	if upTo = min(upTo, closes-1); from > upTo {
-		return 0
-	}
-	if r.policy == calendar.Skip || r.full(d+r.toSource()) {
-		return r.walls.count(midnightOf(d)+from, midnightOf(d)+upTo)
-	}
-	if _, same := r.walls.(*cron); same { // each of its days has the same times
-		found, whole := false, true
-		r.eachSource(d, closes, func(source calendar.Date, first wall) {
-			if found {
-				return
-			}
-			whole = whole && first <= from
-			n = r.walls.count(midnightOf(source)+from, midnightOf(source)+upTo)
-			found = n > 0
-		})
-		if whole {
-			return n
-		}
-	}
-	n = 0
-	for w, ok := r.nextOn(d, from); ok && w <= midnightOf(d)+upTo; w, ok = r.nextOn(d, w-midnightOf(d)+1) {
-		n++
-	}
-	return n
-}

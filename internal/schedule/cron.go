@@ -21,59 +21,63 @@ var (
 )
 
 // next implements walls.
-func (c *cron) next(from wall) (wall, bool) {
-	if from > maxWall {
+func (c *cron) next(from, upTo wall) (wall, bool) {
+	from, upTo = ceilMinute(max(from, minWall)), min(upTo, maxWall)
+	if from > upTo {
 		return 0, false
 	}
-	from = ceilMinute(max(from, minWall))
 	year, month, day, second := from.date()
-	days := c.daysIn(year, month)
-	if days>>day&1 == 1 {
+	midnight := from - second
+	days := c.daysIn(year, month) >> day
+	if days&1 == 1 {
 		if minute, ok := c.minuteFrom(uint(second / wallMinute)); ok {
-			return from - second + wall(minute)*wallMinute, true
+			w := midnight + wall(minute)*wallMinute
+			return w, w <= upTo
 		}
 	}
 	first, _ := c.minuteFrom(0)
-	timeOfDay := wall(first) * wallMinute
-	if later := days &^ (2<<day - 1); later != 0 {
-		ahead := bits.TrailingZeros32(later) - day
-		return from - second + wall(ahead)*wallDay + timeOfDay, true
+	if days &^= 1; days != 0 {
+		midnight += wall(bits.TrailingZeros32(days)) * wallDay
+	} else {
+		midnight = c.firstDayAfter(midnight, year, month, day, upTo)
 	}
-	midnight, ok := c.firstDayAfter(year, month)
-	return midnight + timeOfDay, ok
+	w := midnight + wall(first)*wallMinute
+	return w, w <= upTo
 }
 
 // previous implements walls.
-func (c *cron) previous(upTo wall) (wall, bool) {
-	if upTo < minWall {
+func (c *cron) previous(from, upTo wall) (wall, bool) {
+	from, upTo = max(from, minWall), min(upTo, maxWall)
+	if from > upTo {
 		return 0, false
 	}
-	upTo = min(upTo, maxWall)
 	year, month, day, second := upTo.date()
+	midnight := upTo - second
 	days := c.daysIn(year, month)
 	if days>>day&1 == 1 {
 		if minute, ok := c.minuteUpTo(uint(second / wallMinute)); ok {
-			return upTo - second + wall(minute)*wallMinute, true
+			w := midnight + wall(minute)*wallMinute
+			return w, w >= from
 		}
 	}
 	last, _ := c.minuteUpTo(24*60 - 1)
-	timeOfDay := wall(last) * wallMinute
-	if earlier := days & (1<<day - 1); earlier != 0 {
-		back := day - (bits.Len32(earlier) - 1)
-		return upTo - second - wall(back)*wallDay + timeOfDay, true
+	if days &= 1<<day - 1; days != 0 {
+		midnight -= wall(day-(bits.Len32(days)-1)) * wallDay
+	} else {
+		midnight = c.lastDayBefore(midnight, year, month, day, from)
 	}
-	midnight, ok := c.lastDayBefore(year, month)
-	return midnight + timeOfDay, ok
+	w := midnight + wall(last)*wallMinute
+	return w, w >= from
 }
 
 // each implements walls, a day at a time.
 func (c *cron) each(from, upTo wall, yield func(wall) bool) bool {
-	for w, ok := c.next(from); ok && w <= upTo; {
+	for w, ok := c.next(from, upTo); ok; {
 		midnight := w.midnight()
 		if !c.eachInDay(midnight, w-midnight, min(upTo-midnight, wallDay-1), yield) {
 			return false
 		}
-		w, ok = c.next(midnight + wallDay)
+		w, ok = c.next(midnight+wallDay, upTo)
 	}
 	return true
 }
@@ -136,30 +140,36 @@ func (c *cron) minuteUpTo(upTo uint) (uint, bool) {
 	return hour*60 + uint(bits.Len64(c.minutes)) - 1, true
 }
 
-// firstDayAfter returns the start of the first matching day after a month.
-func (c *cron) firstDayAfter(year int, month time.Month) (wall, bool) {
-	for year <= 10000 {
+// firstDayAfter returns the start of the first matching day after the month of a day, or a time after upTo if there is none
+// before.
+func (c *cron) firstDayAfter(midnight wall, year int, month time.Month, day int, upTo wall) wall {
+	begin := midnight + wall(daysIn(year, month)-day+1)*wallDay
+	for begin <= upTo {
 		if month++; month > time.December {
 			year, month = year+1, time.January
 		}
 		if days := c.daysIn(year, month); days != 0 {
-			return dateWall(year, month, bits.TrailingZeros32(days)), true
+			return begin + wall(bits.TrailingZeros32(days)-1)*wallDay
 		}
+		begin += wall(daysIn(year, month)) * wallDay
 	}
-	return 0, false
+	return begin
 }
 
-// lastDayBefore returns the start of the last matching day before a month.
-func (c *cron) lastDayBefore(year int, month time.Month) (wall, bool) {
-	for year >= 0 {
+// lastDayBefore returns the start of the last matching day before the month of a day, or a time days before from if there is
+// none after.
+func (c *cron) lastDayBefore(midnight wall, year int, month time.Month, day int, from wall) wall {
+	begin := midnight - wall(day-1)*wallDay
+	for begin > from {
 		if month--; month < time.January {
 			year, month = year-1, time.December
 		}
+		begin -= wall(daysIn(year, month)) * wallDay
 		if days := c.daysIn(year, month); days != 0 {
-			return dateWall(year, month, bits.Len32(days)-1), true
+			return begin + wall(bits.Len32(days)-2)*wallDay
 		}
 	}
-	return 0, false
+	return minWall - 2*wallDay
 }
 
 // daysIn returns the matching days of a month, bit d for day d.

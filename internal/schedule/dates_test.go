@@ -72,6 +72,8 @@ func TestDatesAroundAGapAtMidnight(t *testing.T) {
 		"and one of its own time": {schedule.Spec{Cron: "0 9 30 12 *", TimeZone: "Pacific/Apia"}, "2011-12-01T00:00:00Z", "2012-01-01T00:00:00Z", 1},
 		"both passes are one":     {schedule.Spec{Cron: "30 1 * * *", TimeZone: "America/New_York", Overlap: schedule.OverlapBoth}, "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z", 1},
 		"the second pass alone":   {schedule.Spec{Cron: "30 1 * * *", TimeZone: "America/New_York", Overlap: schedule.OverlapBoth}, "2026-11-01T05:30:00Z", "2026-11-02T00:00:00Z", 0},
+		"shifted into the next":   {schedule.Spec{Cron: "15 23 * * *", TimeZone: "America/Nuuk"}, "2026-03-28T12:00:00Z", "2026-03-31T12:00:00Z", 3},
+		"a date begins twice":     {schedule.Spec{Cron: "* * * * *", TimeZone: "America/St_Johns"}, "2010-11-05T12:00:00Z", "2010-11-09T12:00:00Z", 4},
 		"nothing":                 {schedule.Spec{Cron: "* * * * *"}, "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", 0},
 	}
 	for name, test := range tests {

@@ -30,16 +30,16 @@ func (r *resolver) previousMissing(p period, upTo instant) (hit, bool) {
 }
 
 func (r *resolver) shiftedNext(p period, from instant) (hit, bool) {
-	w, ok := r.walls.next(max(p.gapStart(), wall(from)+p.before))
-	if !ok || w >= p.firstWall() {
+	w, ok := r.walls.next(max(p.gapStart(), wall(from)+p.before), p.firstWall()-1)
+	if !ok {
 		return hit{}, false
 	}
 	return p.shifted(w), true
 }
 
 func (r *resolver) shiftedPrevious(p period, upTo instant) (hit, bool) {
-	w, ok := r.walls.previous(min(wall(upTo)+p.before, p.firstWall()-1))
-	if !ok || w < p.gapStart() {
+	w, ok := r.walls.previous(p.gapStart(), min(wall(upTo)+p.before, p.firstWall()-1))
+	if !ok {
 		return hit{}, false
 	}
 	return p.shifted(w), true
@@ -59,8 +59,8 @@ func (r *resolver) firstValid(p period, wanted bool) (hit, bool) {
 	if !wanted {
 		return hit{}, false
 	}
-	w, ok := r.walls.next(p.gapStart())
-	if !ok || w >= p.firstWall() {
+	w, ok := r.walls.next(p.gapStart(), p.firstWall()-1)
+	if !ok {
 		return hit{}, false
 	}
 	return hit{at: p.start, wall: w, note: Note{Kind: NoteGapFirstValid, By: seconds(p.firstWall() - w)}}, true

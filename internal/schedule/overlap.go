@@ -4,8 +4,8 @@ package schedule
 // repeated times has it.
 func (r *resolver) nextShown(p period, from instant) (hit, bool) {
 	begin, end := r.taken(p)
-	w, ok := r.walls.next(max(p.wall(from), begin))
-	if !ok || w >= end {
+	w, ok := r.walls.next(max(p.wall(from), begin), end-1)
+	if !ok {
 		return hit{}, false
 	}
 	return p.clock().hit(w), true
@@ -14,8 +14,8 @@ func (r *resolver) nextShown(p period, from instant) (hit, bool) {
 // previousShown returns the last hit not after upTo whose wall time the clocks show in period p.
 func (r *resolver) previousShown(p period, upTo instant) (hit, bool) {
 	begin, end := r.taken(p)
-	w, ok := r.walls.previous(min(p.wall(upTo), end-1))
-	if !ok || w < begin {
+	w, ok := r.walls.previous(begin, min(p.wall(upTo), end-1))
+	if !ok {
 		return hit{}, false
 	}
 	return p.clock().hit(w), true

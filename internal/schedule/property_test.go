@@ -67,10 +67,10 @@ func drawZone(t *rapid.T) string {
 	return rapid.SampledFrom(oddZones).Draw(t, "odd zone")
 }
 
-// oddZones change their clocks by half an hour, by two, at midnight, by a day, or at a time of their own.
+// oddZones change their clocks by half an hour, by two, at midnight, by a day, across midnight, or at a time of their own.
 var oddZones = []string{
 	"America/New_York", "Europe/Berlin", "America/Santiago", "Africa/Cairo", "Asia/Beirut", "Australia/Lord_Howe",
-	"Antarctica/Troll", "Pacific/Apia", "Asia/Gaza", "Europe/Dublin",
+	"Antarctica/Troll", "Pacific/Apia", "Asia/Gaza", "Europe/Dublin", "America/Nuuk", "America/St_Johns",
 }
 
 // drawSpec draws a Spec that compiles.

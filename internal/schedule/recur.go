@@ -9,18 +9,18 @@ import (
 // recurrence is the series of a recurrence rule.
 type recurrence struct{ rule *rrule.Rule }
 
-func (r recurrence) next(from wall) (wall, bool) {
-	w, ok := r.rule.Next(int64(from))
+func (r recurrence) next(from, upTo wall) (wall, bool) {
+	w, ok := r.rule.NextIn(int64(from), int64(upTo))
 	return wall(w), ok
 }
 
-func (r recurrence) previous(upTo wall) (wall, bool) {
-	w, ok := r.rule.Previous(int64(upTo))
+func (r recurrence) previous(from, upTo wall) (wall, bool) {
+	w, ok := r.rule.PreviousIn(int64(from), int64(upTo))
 	return wall(w), ok
 }
 
 func (r recurrence) each(from, upTo wall, yield func(wall) bool) bool {
-	for w, ok := r.next(from); ok && w <= upTo; w, ok = r.next(w + 1) {
+	for w, ok := r.next(from, upTo); ok; w, ok = r.next(w+1, upTo) {
 		if !yield(w) {
 			return false
 		}
@@ -49,22 +49,26 @@ func (s *Schedule) setRRule(spec Spec) *FieldError {
 	if at, utc := rule.Until(); utc {
 		s.end = min(s.end, clamp(at)+1)
 	}
+	if f := s.checkSkip(); f != nil {
+		return f
+	}
 	s.setCount(rule.Limit())
 	s.warnEmpty(spec)
-	return s.checkSkip()
+	return nil
 }
 
 // setCount ends the schedule after n occurrences. It counts what falls due, not what the rule names, so that COUNT=5 is
-// five reminders also where a policy drops a date or two dates become one.
+// five reminders also where a policy drops a date or two dates become one. It does not count beyond a thousand years: a rule
+// that takes longer has no end.
 func (s *Schedule) setCount(n int) {
-	at := s.start
-	for ; n > 0; n-- {
-		h, ok := s.source.next(at)
-		if !ok || h.at >= s.end {
-			return
-		}
-		if at = h.at + 1; n == 1 {
-			s.end = at
-		}
+	if n == 0 {
+		return
 	}
+	const years = 1000 * 366 * 24 * 60 * 60
+	s.source.each(s.start, min(s.end-1, s.start+years, maxInstant), func(h hit) bool {
+		if n--; n == 0 {
+			s.end = h.at + 1
+		}
+		return n > 0
+	})
 }

@@ -8,10 +8,10 @@ import (
 
 // walls is an ascending series of nominal wall times: the part of a schedule that knows nothing of zones.
 type walls interface {
-	// next returns the first wall time that is not before from, or false if there is none.
-	next(from wall) (wall, bool)
-	// previous returns the last wall time that is not after upTo, or false if there is none.
-	previous(upTo wall) (wall, bool)
+	// next returns the first wall time from one to another, both included, and does not look beyond.
+	next(from, upTo wall) (wall, bool)
+	// previous returns the last wall time from one to another, both included, and does not look beyond.
+	previous(from, upTo wall) (wall, bool)
 	// each yields all wall times from one to another, both included, and says whether yield wanted more.
 	each(from, upTo wall, yield func(wall) bool) bool
 	// count returns the number of wall times from one to another, both included.
@@ -47,7 +47,7 @@ func (r *resolver) next(from instant) (hit, bool) {
 			return h, h.at <= maxInstant
 		}
 		// Nothing can come from a wall time that is still further off than its instant may be from it.
-		w, ok := r.walls.next(wall(p.end) - reach)
+		w, ok := r.walls.next(wall(p.end)-reach, maxWall)
 		if !ok {
 			break
 		}
@@ -62,7 +62,7 @@ func (r *resolver) previous(upTo instant) (hit, bool) {
 		if h, ok := r.previousIn(p, upTo); ok {
 			return h, h.at >= minInstant
 		}
-		w, ok := r.walls.previous(wall(p.start) + reach)
+		w, ok := r.walls.previous(minWall, wall(p.start)+reach)
 		if !ok {
 			break
 		}
@@ -78,7 +78,7 @@ func (r *resolver) each(from, upTo instant, yield func(hit) bool) {
 		if !r.eachIn(p, from, min(upTo, p.end-1), yield) {
 			return
 		}
-		w, ok := r.walls.next(wall(p.end) - reach)
+		w, ok := r.walls.next(wall(p.end)-reach, maxWall)
 		if !ok {
 			return
 		}

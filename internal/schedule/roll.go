@@ -12,10 +12,8 @@ type rolled struct {
 	walls  walls
 	days   *calendar.Calendar
 	policy calendar.Policy // Next, Previous or Skip
+	alike  bool            // all days that have wall times have the same ones: the nearest source of a day has those of all
 }
-
-// lastDate is the last day that is looked at.
-var lastDate = dateOf(maxWall)
 
 func dateOf(w wall) calendar.Date             { return calendar.Date(w.midnight() / wallDay) }
 func midnightOf(d calendar.Date) wall         { return wall(d) * wallDay }
@@ -30,130 +28,103 @@ func (r *rolled) toSource() calendar.Date {
 	return -1
 }
 
-// eachSource calls visit for each day whose wall times can fall on day d, with the time of day from which on they do.
-// They do up to the close of d itself.
-func (r *rolled) eachSource(d calendar.Date, closes wall, visit func(source calendar.Date, from wall)) {
-	visit(d, 0)
-	if r.policy == calendar.Skip {
+// eachSource calls visit for each day whose wall times can fall on day d, with the time of day from which on they do, until
+// it has seen enough. They do up to the close of d itself.
+func (r *rolled) eachSource(d calendar.Date, closes wall, visit func(source calendar.Date, from wall) bool) {
+	if !visit(d, 0) || r.policy == calendar.Skip {
 		return
 	}
 	from, step := wall(0), r.toSource()
 	for source := d + step; ; source += step {
-		if from = max(from, r.closes(source)); from >= closes {
+		if from = max(from, r.closes(source)); from >= closes || !visit(source, from) {
 			return
 		}
-		visit(source, from)
 	}
 }
 
 // next implements walls.
-func (r *rolled) next(from wall) (wall, bool) {
-	if from = max(from, minWall); from > maxWall {
-		return 0, false
-	}
-	for d := dateOf(from); d <= lastDate; {
-		if w, ok := r.nextOn(d, max(0, from-midnightOf(d))); ok {
+func (r *rolled) next(from, upTo wall) (wall, bool) {
+	from, upTo = max(from, minWall), min(upTo, maxWall)
+	for d, more := dateOf(from), from <= upTo; more; d, more = r.dateAfter(d, upTo) {
+		if w, ok := r.nextOn(d, max(0, from-midnightOf(d)), min(wallDay-1, upTo-midnightOf(d))); ok {
 			return w, true
 		}
-		later, ok := r.dateAfter(d)
-		if !ok {
-			break
-		}
-		d = later
 	}
 	return 0, false
 }
 
-// nextOn returns the first hit on a day from a time of day on.
-func (r *rolled) nextOn(d calendar.Date, from wall) (best wall, found bool) {
+// nextOn returns the first hit on a day from one time of day to another.
+func (r *rolled) nextOn(d calendar.Date, from, upTo wall) (best wall, found bool) {
 	closes := r.closes(d)
-	if closes == 0 {
+	if upTo = min(upTo, closes-1); from > upTo {
 		return 0, false
 	}
-	r.eachSource(d, closes, func(source calendar.Date, first wall) {
+	r.eachSource(d, closes, func(source calendar.Date, first wall) bool {
 		midnight := midnightOf(source)
-		w, ok := r.walls.next(midnight + max(from, first))
-		if w -= midnight; ok && w < closes && (!found || w < best) {
+		w, ok := r.walls.next(midnight+max(from, first), midnight+upTo)
+		if w -= midnight; ok && (!found || w < best) {
 			best, found = w, true
 		}
+		return !found || !r.alike
 	})
 	return midnightOf(d) + best, found
 }
 
-// dateAfter returns a day after d such that no hits fall in between.
-func (r *rolled) dateAfter(d calendar.Date) (calendar.Date, bool) {
+// slack is more than an occurrence is ever moved.
+const slack = (calendar.MaxRoll + 1) * wallDay
+
+// dateAfter returns a day after d such that no hits fall in between, or false if none fall between d and upTo.
+func (r *rolled) dateAfter(d calendar.Date, upTo wall) (calendar.Date, bool) {
 	if r.policy == calendar.Next && !r.full(d) {
-		return d + 1, true // what d does not take rolls on
+		return d + 1, midnightOf(d+1) <= upTo // what d does not take rolls on
 	}
-	w, ok := r.walls.next(midnightOf(d + 1))
-	if !ok {
-		return 0, false
-	}
+	w, ok := r.walls.next(midnightOf(d+1), upTo+slack)
 	later := dateOf(w)
-	for r.policy == calendar.Previous && later > d+1 && !r.full(later) {
+	for ok && r.policy == calendar.Previous && later > d+1 && !r.full(later) {
 		later--
 	}
-	return later, true
+	return later, ok && midnightOf(later) <= upTo
 }
 
 // previous implements walls.
-func (r *rolled) previous(upTo wall) (wall, bool) {
-	if upTo = min(upTo, maxWall); upTo < minWall {
-		return 0, false
-	}
-	for d := dateOf(upTo); midnightOf(d) >= minWall; {
-		if w, ok := r.previousOn(d, min(wallDay-1, upTo-midnightOf(d))); ok {
+func (r *rolled) previous(from, upTo wall) (wall, bool) {
+	from, upTo = max(from, minWall), min(upTo, maxWall)
+	for d, more := dateOf(upTo), from <= upTo; more; d, more = r.dateBefore(d, from) {
+		if w, ok := r.previousOn(d, max(0, from-midnightOf(d)), min(wallDay-1, upTo-midnightOf(d))); ok {
 			return w, true
 		}
-		earlier, ok := r.dateBefore(d)
-		if !ok {
-			break
-		}
-		d = earlier
 	}
 	return 0, false
 }
 
-// previousOn returns the last hit on a day up to a time of day.
-func (r *rolled) previousOn(d calendar.Date, upTo wall) (best wall, found bool) {
+// previousOn returns the last hit on a day from one time of day to another.
+func (r *rolled) previousOn(d calendar.Date, from, upTo wall) (best wall, found bool) {
 	closes := r.closes(d)
-	if closes == 0 {
+	if upTo = min(upTo, closes-1); from > upTo {
 		return 0, false
 	}
-	r.eachSource(d, closes, func(source calendar.Date, first wall) {
+	r.eachSource(d, closes, func(source calendar.Date, first wall) bool {
 		midnight := midnightOf(source)
-		w, ok := r.walls.previous(midnight + min(upTo, closes-1))
-		if w -= midnight; ok && w >= first && (!found || w > best) {
+		w, ok := r.walls.previous(midnight+max(from, first), midnight+upTo)
+		if w -= midnight; ok && (!found || w > best) {
 			best, found = w, true
 		}
+		return !found || !r.alike
 	})
 	return midnightOf(d) + best, found
 }
 
-// dateBefore returns a day before d such that no hits fall in between.
-func (r *rolled) dateBefore(d calendar.Date) (calendar.Date, bool) {
+// dateBefore returns a day before d such that no hits fall in between, or false if none fall between from and d.
+func (r *rolled) dateBefore(d calendar.Date, from wall) (calendar.Date, bool) {
 	if r.policy == calendar.Previous && !r.full(d) {
-		return d - 1, true
+		return d - 1, midnightOf(d) > from
 	}
-	w, ok := r.walls.previous(midnightOf(d) - 1)
-	if !ok {
-		return 0, false
-	}
+	w, ok := r.walls.previous(from-slack, midnightOf(d)-1)
 	earlier := dateOf(w)
-	for r.policy == calendar.Next && earlier < d-1 && !r.full(earlier) {
+	for ok && r.policy == calendar.Next && earlier < d-1 && !r.full(earlier) {
 		earlier++
 	}
-	return earlier, true
-}
-
-// each implements walls.
-func (r *rolled) each(from, upTo wall, yield func(wall) bool) bool {
-	for w, ok := r.next(from); ok && w <= upTo; w, ok = r.next(w + 1) {
-		if !yield(w) {
-			return false
-		}
-	}
-	return true
+	return earlier, ok && midnightOf(earlier+1) > from
 }
 
 // origin returns the first of the wall times that a hit stands for, and how many more there are.
@@ -161,14 +132,14 @@ func (r *rolled) origin(w wall) (first wall, more int) {
 	d := dateOf(w)
 	second := w - midnightOf(d)
 	more = -1
-	r.eachSource(d, r.closes(d), func(source calendar.Date, from wall) {
+	r.eachSource(d, r.closes(d), func(source calendar.Date, from wall) bool {
 		named := midnightOf(source) + second
-		if n, ok := r.walls.next(named); !ok || n != named || second < from {
-			return
+		if second >= from && r.walls.count(named, named) > 0 {
+			if more++; more == 0 || named < first {
+				first = named
+			}
 		}
-		if more++; more == 0 || named < first {
-			first = named
-		}
+		return true
 	})
 	return first, max(more, 0)
 }

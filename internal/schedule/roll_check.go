@@ -40,7 +40,7 @@ func (s *Schedule) checkSkip() *FieldError {
 	first := max(wall(s.start), dateWall(calendar.FirstYear, time.January, 1)) - reach
 	last := first + (calendar.LastYear-calendar.FirstYear+1)*366*wallDay
 	named := false
-	for w, ok := series.walls.next(first); ok && w < last; w, ok = series.walls.next(midnightOf(dateOf(w) + 1)) {
+	for w, ok := series.walls.next(first, last); ok; w, ok = series.walls.next(midnightOf(dateOf(w)+1), last) {
 		if named = true; s.days.open(w) {
 			return nil
 		}

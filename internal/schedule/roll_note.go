@@ -85,7 +85,13 @@ func (p dayPolicy) roll(w walls) walls {
 	if p.days == nil || p.policy == calendar.Keep {
 		return w
 	}
-	return &rolled{walls: w, days: p.days, policy: p.policy}
+	return &rolled{walls: w, days: p.days, policy: p.policy, alike: alike(w)}
+}
+
+// alike tells whether all days that have wall times have the same ones.
+func alike(w walls) bool {
+	rule, ok := w.(recurrence)
+	return !ok || rule.rule.Alike()
 }
 
 // note returns for a hit its nominal time and what the calendar did to it.

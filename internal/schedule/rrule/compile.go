@@ -3,7 +3,6 @@ package rrule
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // Compile reads a rule and anchors it at a wall time. anchored is false where there is no start: then a rule that needs
@@ -21,10 +20,9 @@ func compile(text string, start int64, anchored bool) (*Rule, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rule{freq: p.freq, interval: int64(p.interval), start: math.MinInt64, until: math.MaxInt64, setPos: p.setPos, parts: *p}
+	r := &Rule{freq: p.freq, interval: int64(p.interval), start: math.MinInt64, until: math.MaxInt64, parts: *p}
 	if anchored {
 		r.start = max(start, minWall)
-		r.first = r.period(floorDiv(r.start, day))
 	} else {
 		start = 0
 		if err := p.checkFloating(); err != nil {
@@ -33,9 +31,14 @@ func compile(text string, start int64, anchored bool) (*Rule, *Error) {
 	}
 	r.setDays(start)
 	r.setTimes(start - floorDiv(start, day)*day)
-	possible := r.choose()
+	possible := r.choose() && r.settleWeekday()
+	r.byMonths()
+	r.setYears()
+	if anchored {
+		r.first = r.period(floorDiv(r.start, day))
+	}
 	if possible {
-		_, possible = r.Next(math.MinInt64)
+		possible = r.occurs()
 	}
 	if !possible {
 		return nil, &Error{Pos: -1, Reason: "this can never occur: no date matches all parts", Hint: "write a date that exists", Never: true}
@@ -120,24 +123,54 @@ func (r *Rule) setTimes(second int64) {
 // choose applies BYSETPOS to the times of a daily rule, whose sets are always the same, and tells whether any of the
 // positions can be reached at all.
 func (r *Rule) choose() bool {
-	if len(r.setPos) == 0 {
+	if len(r.parts.setPos) == 0 {
 		return true
 	}
+	r.chosen = choiceOf(r.parts.setPos)
 	most := len(r.times) // in one period
 	switch r.freq {
 	case Daily:
 		var chosen []int64
 		for i, second := range r.times {
-			if slices.Contains(r.setPos, i+1) || slices.Contains(r.setPos, i-most) {
+			if r.chosen.has(i, most) {
 				chosen = append(chosen, second)
 			}
 		}
-		r.times, r.setPos = chosen, nil
+		r.times, r.chosen = chosen, nil
 		return len(chosen) > 0
 	case Weekly:
 		most *= bits.OnesCount8(r.days.weekdays)
 	default:
 		return true // few enough to look at
 	}
-	return slices.ContainsFunc(r.setPos, func(pos int) bool { return max(pos, -pos) <= most })
+	return r.chosen.any(most)
+}
+
+// settleWeekday leaves a rule of every 7 days, or 14 and so on, the one day of the week on which it can fall, and tells
+// whether BYDAY names it.
+func (r *Rule) settleWeekday() bool {
+	if r.freq != Daily || r.interval%7 != 0 || !r.days.byWeek {
+		return true
+	}
+	r.days.weekdays &= 1 << weekdayOfDay(floorDiv(r.start, day))
+	return r.days.weekdays != 0
+}
+
+// byMonths makes a rule one by months, which are the cheapest to go through, where that is the same.
+func (r *Rule) byMonths() {
+	numbered := r.days.nth != [7]uint64{} || r.days.last != [7]uint64{}
+	if r.interval > 1 || r.chosen != nil || r.days.inYear && numbered {
+		return
+	}
+	r.freq, r.days.inYear = Monthly, false
+}
+
+// occurs tells whether the rule has a hit at all. The calendar repeats after 400 years, and so do a rule's periods after as
+// many of them as 400 years have.
+func (r *Rule) occurs() bool {
+	cycle := map[Freq]int64{Daily: 146097, Weekly: 146097 / 7, Monthly: 4800, Yearly: 400}[r.freq]
+	from := max(r.start, minWall)
+	last := r.periodFrom(floorDiv(from, day)) + (cycle+1)*r.interval
+	_, ok := r.NextIn(from, r.base(min(last, r.period(maxWall/day)))*day)
+	return ok
 }

@@ -30,7 +30,7 @@ type daySet [6]uint64
 func (r *Rule) daysIn(base, p int64) (set daySet) {
 	switch r.freq {
 	case Yearly:
-		return r.days.inYearOf(int(p))
+		return r.years[kindOf(base, int(p))]
 	case Monthly:
 		year := int(floorDiv(p, 12))
 		set[0] = uint64(r.days.inMonth(year, time.Month(p-int64(year)*12+1)) >> 1)
@@ -84,6 +84,25 @@ func (r *dayRule) byWeekday(n int, first time.Weekday) (days uint32) {
 		}
 	}
 	return days
+}
+
+// kinds is how many kinds of year there are: they begin on one of seven days, and are leap years or not.
+const kinds = 14
+
+// kindOf returns the kind of a year, of which base is the first day.
+func kindOf(base int64, year int) int {
+	return int(weekdayOfDay(base)) + 7*(lengthOf(year, time.February)-28)
+}
+
+// setYears works out the matching days of each kind of year, so that a yearly rule is not worked out anew in each.
+func (r *Rule) setYears() {
+	if r.freq != Yearly {
+		return
+	}
+	r.years = &[kinds]daySet{}
+	for year := 2000; year < 2028; year++ {
+		r.years[kindOf(dayOf(year, time.January, 1), year)] = r.days.inYearOf(year)
+	}
 }
 
 // inYearOf returns the matching days of a year.

@@ -72,98 +72,73 @@ func (r *Rule) skipMonthsBack(p int64) int64 {
 // nextIn returns the first hit of a period that is not before from.
 func (r *Rule) nextIn(base, p, from int64) (int64, bool) {
 	days := r.daysIn(base, p)
-	if len(r.setPos) > 0 {
-		return r.chosen(&days, base, func(w int64) bool { return w >= from }, func(a, b int64) bool { return a < b })
+	if r.chosen != nil {
+		n := days.len() * len(r.times)
+		k, ok := r.chosen.from(r.upTo(&days, base, from-1), n)
+		return r.at(&days, base, k), ok
 	}
 	index, second := 0, int64(0)
-	if floor := from - base*day; floor > 0 && from > minWall-day {
-		index, second = int(floor/day), floor%day
+	if ahead := from - base*day; ahead > 0 {
+		index, second = int(ahead/day), ahead%day
 	}
-	for i, ok := days.from(index); ok; i, ok = days.from(i + 1) {
-		for _, t := range r.times {
-			if i > index || t >= second {
-				return (base+int64(i))*day + t, true
-			}
+	i, ok := days.from(index)
+	if ok && i == index {
+		if k, _ := slices.BinarySearch(r.times, second); k < len(r.times) {
+			return (base+int64(i))*day + r.times[k], true
 		}
+		i, ok = days.from(i + 1)
 	}
-	return 0, false
+	return (base+int64(i))*day + r.times[0], ok
 }
 
 // previousIn returns the last hit of a period that is not after upTo.
 func (r *Rule) previousIn(base, p, upTo int64) (int64, bool) {
 	days := r.daysIn(base, p)
-	if len(r.setPos) > 0 {
-		return r.chosen(&days, base, func(w int64) bool { return w <= upTo }, func(a, b int64) bool { return a > b })
+	if r.chosen != nil {
+		n := days.len() * len(r.times)
+		k, ok := r.chosen.upTo(r.upTo(&days, base, upTo)-1, n)
+		return r.at(&days, base, k), ok
 	}
 	index := min(int((upTo-base*day)/day), maxDays-1)
-	second := upTo - base*day - int64(index)*day
-	for i, ok := days.upTo(index); ok; i, ok = days.upTo(i - 1) {
-		for _, t := range slices.Backward(r.times) {
-			if i < index || t <= second {
-				return (base+int64(i))*day + t, true
-			}
+	second := upTo - (base+int64(index))*day
+	i, ok := days.upTo(index)
+	if ok && i == index {
+		if k, _ := slices.BinarySearch(r.times, second+1); k > 0 {
+			return (base+int64(i))*day + r.times[k-1], true
 		}
+		i, ok = days.upTo(i - 1)
 	}
-	return 0, false
+	return (base+int64(i))*day + r.times[len(r.times)-1], ok
 }
 
-// chosen returns the best of the hits that BYSETPOS chooses and that are wanted.
-func (r *Rule) chosen(days *daySet, base int64, wanted func(int64) bool, better func(a, b int64) bool) (best int64, found bool) {
-	n := days.len() * len(r.times)
-	for _, pos := range r.setPos {
-		w, ok := r.at(days, base, n, pos)
-		if ok && wanted(w) && (!found || better(w, best)) {
-			best, found = w, true
-		}
-	}
-	return best, found
+// at returns the kth time of a period, from 0, before BYSETPOS chooses.
+func (r *Rule) at(days *daySet, base int64, k int) int64 {
+	return (base+int64(days.nth(k/len(r.times))))*day + r.times[k%len(r.times)]
 }
 
-// at returns the hit at a position of BYSETPOS among the n of a period.
-func (r *Rule) at(days *daySet, base int64, n, pos int) (int64, bool) {
-	k := pos - 1
-	if pos < 0 {
-		k = n + pos
-	}
-	if k < 0 || k >= n {
-		return 0, false
-	}
-	return (base+int64(days.nth(k/len(r.times))))*day + r.times[k%len(r.times)], true
-}
-
-// rank returns the number of hits of a period that are not after upTo.
-func (r *Rule) rank(base, p, upTo int64) int {
-	if upTo < base*day {
+// upTo returns how many times of a period are not after a wall time, before BYSETPOS chooses.
+func (r *Rule) upTo(days *daySet, base, wall int64) int {
+	if wall < base*day {
 		return 0
 	}
-	days := r.daysIn(base, p)
-	if len(r.setPos) > 0 {
-		return r.chosenUpTo(&days, base, upTo)
-	}
-	index := (upTo - base*day) / day
+	index := (wall - base*day) / day
 	if index >= maxDays {
 		return days.len() * len(r.times)
 	}
 	n := days.before(int(index)) * len(r.times)
 	if days.has(int(index)) {
-		second := upTo - (base+index)*day
-		for _, t := range r.times {
-			if t <= second {
-				n++
-			}
-		}
+		k, _ := slices.BinarySearch(r.times, wall-(base+index)*day+1)
+		n += k
 	}
 	return n
 }
 
-// chosenUpTo is rank with BYSETPOS. A position may be named from both ends.
-func (r *Rule) chosenUpTo(days *daySet, base, upTo int64) (count int) {
-	n := days.len() * len(r.times)
-	for _, pos := range r.setPos {
-		w, ok := r.at(days, base, n, pos)
-		if ok && w <= upTo && (pos > 0 || !slices.Contains(r.setPos, n+pos+1)) {
-			count++
-		}
+// rank returns the number of hits of a period that are not after a wall time.
+func (r *Rule) rank(base, p, wall int64) int {
+	days := r.daysIn(base, p)
+	n := r.upTo(&days, base, wall)
+	if r.chosen != nil {
+		n = r.chosen.count(n, days.len()*len(r.times))
 	}
-	return count
+	return n
 }

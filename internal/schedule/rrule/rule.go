@@ -21,8 +21,9 @@ type Rule struct {
 	until    int64 // last wall time that counts
 	first    int64 // the number of the period that holds start; others are first + k*interval
 	days     dayRule
-	times    []int64 // seconds of the day, ascending
-	setPos   []int   // as written; never 0
+	years    *[kinds]daySet // of a yearly rule
+	times    []int64        // seconds of the day, ascending
+	chosen   *choice        // of BYSETPOS; nil for all
 	parts    parts
 }
 
@@ -40,6 +41,9 @@ func (r *Rule) Limit() int { return r.parts.count }
 // Interval returns the INTERVAL of the rule, 1 if it has none.
 func (r *Rule) Interval() int { return int(r.interval) }
 
+// Alike tells whether all days that have hits have them at the same times of day. BYSETPOS can make them differ.
+func (r *Rule) Alike() bool { return r.chosen == nil }
+
 // Until returns the UNTIL of the rule, and whether it was written as an instant in UTC. Then the caller must apply it;
 // otherwise it is a wall time and the rule ends there. The zero time means that there is none.
 func (r *Rule) Until() (at time.Time, utc bool) { return r.parts.until, r.parts.utc }
@@ -50,27 +54,32 @@ func (r *Rule) OpenMinute() bool {
 }
 
 // Next returns the first hit that is not before from, or false if there is none.
-func (r *Rule) Next(from int64) (int64, bool) {
-	from = max(from, r.start, minWall)
-	if from > min(r.until, maxWall) {
+func (r *Rule) Next(from int64) (int64, bool) { return r.NextIn(from, maxWall) }
+
+// NextIn returns the first hit from one wall time to another, both included, and does not look beyond.
+func (r *Rule) NextIn(from, upTo int64) (int64, bool) {
+	from, upTo = max(from, r.start, minWall), min(upTo, r.until, maxWall)
+	if from > upTo {
 		return 0, false
 	}
 	for p := r.periodFrom(floorDiv(from, day)); ; p += r.interval {
 		base := r.base(p)
-		if base > maxWall/day || base*day > r.until {
+		if base*day > upTo {
 			return 0, false
 		}
 		if w, ok := r.nextIn(base, p, from); ok {
-			return w, w <= r.until
+			return w, w <= upTo
 		}
 		p = r.skipMonths(p)
 	}
 }
 
 // Previous returns the last hit that is not after upTo, or false if there is none.
-func (r *Rule) Previous(upTo int64) (int64, bool) {
-	upTo = min(upTo, r.until, maxWall)
-	lowest := max(r.start, minWall)
+func (r *Rule) Previous(upTo int64) (int64, bool) { return r.PreviousIn(minWall, upTo) }
+
+// PreviousIn returns the last hit from one wall time to another, both included, and does not look beyond.
+func (r *Rule) PreviousIn(from, upTo int64) (int64, bool) {
+	lowest, upTo := max(from, r.start, minWall), min(upTo, r.until, maxWall)
 	if upTo < lowest {
 		return 0, false
 	}
