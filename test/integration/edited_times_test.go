@@ -37,7 +37,7 @@ func TestRow49EditedAtEachBoundary(t *testing.T) {
 	if err := v.Node.Kill(workers); err != nil {
 		t.Fatal(err)
 	}
-	due := second(75 * time.Second)
+	due := second(45 * time.Second)
 	all := make(map[string]edit)
 	v.make(t, all, append(unplannedEdits(), plannedEdits(due)...))
 	if time.Now().After(due) {

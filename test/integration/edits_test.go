@@ -176,13 +176,13 @@ func TestEditsTakeEffectBeforeTheClaim(t *testing.T) {
 func TestUnsupportedFieldsStall(t *testing.T) {
 	t.Parallel()
 	s := system.StartT(t, system.Options{NoWorkers: true})
-	obj := system.OneOff("anchor", "mail", time.Now().Add(time.Minute), 1, "ada")
-	obj.Spec.Schedule = v1alpha1.ScheduleSpec{RRule: "FREQ=MONTHLY;BYDAY=-1FR"}
+	obj := system.OneOff("slo", "mail", time.Now().Add(time.Minute), 1, "ada")
+	obj.Spec.SLO = &v1alpha1.SLOSpec{Objective: "99.9"}
 	calendar := &v1alpha1.BusinessCalendar{}
 	calendar.Namespace, calendar.Name = system.Tenant, "de"
 	calendar.Spec.Country = "DE"
 	s.Create(t, obj, calendar)
-	s.WaitReason(t, "anchor", v1alpha1.ReasonNotSupportedYet)
+	s.WaitReason(t, "slo", v1alpha1.ReasonNotSupportedYet)
 	system.Eventually(t, "the calendar is ready", func() (bool, string) {
 		if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(calendar), calendar); err != nil {
 			return false, err.Error()
@@ -194,8 +194,8 @@ func TestUnsupportedFieldsStall(t *testing.T) {
 		}
 		return false, "no Ready"
 	})
-	for _, c := range s.Schedule(t, "anchor").Status.Conditions {
-		if c.Type == v1alpha1.StalledCondition && !strings.Contains(c.Message, "spec.schedule.rrule") {
+	for _, c := range s.Schedule(t, "slo").Status.Conditions {
+		if c.Type == v1alpha1.StalledCondition && !strings.Contains(c.Message, "spec.slo") {
 			t.Errorf("the message does not name the field: %s", c.Message)
 		}
 	}

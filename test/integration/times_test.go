@@ -22,7 +22,7 @@ import (
 func TestTimesOfEveryKind(t *testing.T) {
 	t.Parallel()
 	v := newTrial(t, system.Options{}, "mail")
-	due := minute(75 * time.Second)
+	due := minute(40 * time.Second)
 	all := kinds(due)
 	for _, k := range all {
 		v.Create(t, k.schedule)

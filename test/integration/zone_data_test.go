@@ -68,6 +68,7 @@ func TestRow45TimeZoneDataChanges(t *testing.T) {
 		}
 	}
 	v.unmoved(t, "steady", steady)
+	t.Run("beside it: one reminder per business date", v.businessDates)
 	for what, o := range all {
 		t.Run(what+", in the end", func(t *testing.T) {
 			v.ends(t, o.schedule.Name, o.want)
@@ -78,7 +79,7 @@ func TestRow45TimeZoneDataChanges(t *testing.T) {
 }
 
 func outdatedSchedules() map[string]outdated {
-	soon, seconds, later := minute(60*time.Second), second(75*time.Second), minute(100*time.Minute)
+	soon, seconds, later := minute(35*time.Second), second(75*time.Second), minute(100*time.Minute)
 	spec := func(due time.Time) v1alpha1.ScheduleSpec {
 		return v1alpha1.ScheduleSpec{Cron: daily(onClocks(due)), TimeZone: mexico, EndTime: &metav1.Time{Time: due.Add(2 * time.Hour)}}
 	}
@@ -208,12 +209,10 @@ func (v *trial) standsFor(t *testing.T, r reminder.Record) {
 	})
 }
 
-// With the identity BusinessDate there is one reminder per date, whatever the time is
-// edited to: what was sent today is not sent again, what was not moves, and the next
-// day has a reminder of its own.
-func TestOneReminderPerBusinessDate(t *testing.T) {
-	t.Parallel()
-	v := newTrial(t, system.Options{ControllerArgs: []string{"--look-ahead=24h"}}, "mail")
+// businessDates edits the times of schedules with the identity BusinessDate: there is
+// one reminder per date, whatever the time is edited to. What was sent today is not
+// sent again, what was not moves, and the next day has a reminder of its own.
+func (v *trial) businessDates(t *testing.T) {
 	zone := "UTC"
 	if hour := time.Now().UTC().Hour(); hour < 2 || hour > 20 {
 		zone = tokyo // far from midnight
@@ -239,7 +238,6 @@ func TestOneReminderPerBusinessDate(t *testing.T) {
 	<-time.After(time.Until(near.Add(3 * time.Second)))
 	v.dates(t, "sent", zone, first, second.Add(24*time.Hour))
 	v.dates(t, "moved", zone, near, near.Add(24*time.Hour))
-	v.settled(t)
 }
 
 // dates waits until a schedule's two recipients were reminded today and are planned
