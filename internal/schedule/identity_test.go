@@ -97,20 +97,29 @@ func TestPeriodsPrintWhatTheyAreReadFrom(t *testing.T) {
 }
 
 func FuzzRRuleInAZone(f *testing.F) {
-	for _, rule := range recurrences {
+	refused := []string{
+		"FREQ=MINUTELY;BYSETPOS=366;BYMONTH=2", "FREQ=SECONDLY;COUNT=100000000", "FREQ=DAILY;COUNT=100000000", "FREQ=DAILY;FREQ=DAILY", "freq=daily",
+		"FREQ=DAILY;", "FREQ=DAILY;INTERVAL=7;BYDAY=SA", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "RRULE:FREQ=DAILY", "FREQ=YEARLY;BYSETPOS=-366",
+	}
+	for _, rule := range append(refused, recurrences...) {
 		f.Add(rule, "America/New_York", int64(1_700_000_000))
 	}
 	f.Fuzz(func(t *testing.T, rule, zone string, start int64) {
-		s, err := schedule.Compile(schedule.Spec{RRule: rule, TimeZone: zone, Start: time.Unix(start, 0)})
+		spec := schedule.Spec{RRule: rule, TimeZone: zone, Start: time.Unix(start, 0)}
+		s, err := schedule.Compile(spec)
 		if err != nil {
 			checkRefusal(t, err)
 			return
 		}
+		checkExpression(t, spec, s, fuzzFrom)
 		after := fuzzFrom
 		for range 3 {
 			o, ok := s.Next(after)
 			if !ok {
 				return
+			}
+			if !o.Due.After(after) {
+				t.Fatalf("%q in %q after %s: %v", rule, zone, after, o)
 			}
 			if back, ok := s.Previous(o.Due); !ok || back != o || s.Count(after, o.Due) != 1 {
 				t.Fatalf("%q in %q: Previous(%s) = %v, want %v", rule, zone, o.Due, back, o)
