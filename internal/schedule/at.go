@@ -30,7 +30,11 @@ type moment struct {
 func (m moment) next(from instant) (hit, bool)     { return m.hit(), from <= m.at }
 func (m moment) previous(upTo instant) (hit, bool) { return m.hit(), upTo >= m.at }
 
-func (m moment) each(from, upTo instant, yield func(hit) bool) { eachByNext(m, from, upTo, yield) }
+func (m moment) each(from, upTo instant, yield func(hit) bool) {
+	if m.count(from, upTo) > 0 {
+		yield(m.hit())
+	}
+}
 
 func (m moment) hit() hit {
 	return hit{at: m.at, wall: wallAt(m.zone, m.at)}

@@ -50,7 +50,17 @@ func (e *every) previous(upTo instant) (hit, bool) {
 	return e.hit(e.origin + (upTo-e.origin)/e.step*e.step), true
 }
 
-func (e *every) each(from, upTo instant, yield func(hit) bool) { eachByNext(e, from, upTo, yield) }
+func (e *every) each(from, upTo instant, yield func(hit) bool) {
+	h, ok := e.next(from)
+	for upTo = min(upTo, maxInstant); ok && h.at <= upTo; {
+		p := periodAt(e.zone, h.at)
+		for ; h.at < p.end && h.at <= upTo; h.at += e.step {
+			if !yield(hit{at: h.at, wall: p.wall(h.at)}) {
+				return
+			}
+		}
+	}
+}
 
 func (e *every) hit(at instant) hit {
 	return hit{at: at, wall: wallAt(e.zone, at)}

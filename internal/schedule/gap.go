@@ -47,11 +47,7 @@ func (r *resolver) shiftedPrevious(p period, upTo instant) (hit, bool) {
 
 // shifted reads a missing wall time with the offset before the gap (RFC 5545, section 3.3.5).
 func (p period) shifted(w wall) hit {
-	return hit{
-		at:   instant(w - p.before),
-		wall: w,
-		note: Note{Kind: NoteGapShifted, By: seconds(p.offset - p.before)},
-	}
+	return hit{at: instant(w - p.before), wall: w, kind: NoteGapShifted, by: p.offset - p.before}
 }
 
 // firstValid lets all missing wall times stand for the first instant after the gap, if that is still wanted.
@@ -63,5 +59,5 @@ func (r *resolver) firstValid(p period, wanted bool) (hit, bool) {
 	if !ok {
 		return hit{}, false
 	}
-	return hit{at: p.start, wall: w, note: Note{Kind: NoteGapFirstValid, By: seconds(p.firstWall() - w)}}, true
+	return hit{at: p.start, wall: w, kind: NoteGapFirstValid, by: p.firstWall() - w}, true
 }

@@ -99,7 +99,7 @@ func TestPeriodsPrintWhatTheyAreReadFrom(t *testing.T) {
 func FuzzRRuleInAZone(f *testing.F) {
 	refused := []string{
 		"FREQ=MINUTELY;BYSETPOS=366;BYMONTH=2", "FREQ=SECONDLY;COUNT=100000000", "FREQ=DAILY;COUNT=100000000", "FREQ=DAILY;FREQ=DAILY", "freq=daily",
-		"FREQ=DAILY;", "FREQ=DAILY;INTERVAL=7;BYDAY=SA", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "RRULE:FREQ=DAILY", "FREQ=YEARLY;BYSETPOS=-366",
+		"FREQ=DAILY;", "FREQ=DAILY;INTERVAL=7;BYDAY=SA", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "RRULE:FREQ=DAILY", "FREQ=YEARLY;BYSETPOS=-366", "a00000\x00",
 	}
 	for _, rule := range append(refused, recurrences...) {
 		f.Add(rule, "America/New_York", int64(1_700_000_000))

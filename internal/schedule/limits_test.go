@@ -144,17 +144,19 @@ func BenchmarkYear(b *testing.B) {
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const zone = "America/New_York"
 	for name, spec := range map[string]schedule.Spec{
-		"minutely":       {Cron: "* * * * *", TimeZone: zone},
-		"daily":          {Cron: "0 9 * * *", TimeZone: zone},
-		"leapDay":        {Cron: "0 0 29 2 MON", DayMatch: schedule.DayMatchAll, TimeZone: zone},
-		"rrule":          {RRule: "FREQ=WEEKLY;BYDAY=MO,WE,FR;BYHOUR=9,17", TimeZone: zone},
-		"rruleChoice":    {RRule: "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1", TimeZone: zone},
-		"rruleDense":     {RRule: "FREQ=DAILY;BYHOUR=" + numbersUpTo(23) + ";BYMINUTE=0,5,10,15,20,25,30,35,40,45,50,55", TimeZone: zone},
-		"every":          {Every: time.Hour, Origin: from, TimeZone: zone},
-		"everyMinute":    {Every: time.Minute, Origin: from, TimeZone: zone},
-		"businessDays":   {Cron: "0 9 * * *", TimeZone: zone, Calendar: business(b, "US")},
-		"businessHourly": {Cron: "0 * * * *", TimeZone: zone, Calendar: business(b, "US")},
-		"fourChanges":    {Cron: "30 2 * * *", TimeZone: "Africa/Casablanca", Overlap: schedule.OverlapBoth},
+		"minutely":         {Cron: "* * * * *", TimeZone: zone},
+		"daily":            {Cron: "0 9 * * *", TimeZone: zone},
+		"leapDay":          {Cron: "0 0 29 2 MON", DayMatch: schedule.DayMatchAll, TimeZone: zone},
+		"rrule":            {RRule: "FREQ=WEEKLY;BYDAY=MO,WE,FR;BYHOUR=9,17", TimeZone: zone},
+		"rruleChoice":      {RRule: "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1", TimeZone: zone},
+		"rruleDense":       {RRule: "FREQ=DAILY;BYHOUR=" + numbersUpTo(23) + ";BYMINUTE=0,5,10,15,20,25,30,35,40,45,50,55", TimeZone: zone},
+		"every":            {Every: time.Hour, Origin: from, TimeZone: zone},
+		"everyMinute":      {Every: time.Minute, Origin: from, TimeZone: zone},
+		"businessDays":     {Cron: "0 9 * * *", TimeZone: zone, Calendar: business(b, "US")},
+		"businessMinutely": {Cron: "* * * * *", TimeZone: zone, Calendar: business(b, "US")},
+		"rruleMinutely":    {RRule: "FREQ=DAILY;BYHOUR=" + numbersUpTo(23) + ";BYMINUTE=" + numbersUpTo(59), TimeZone: zone},
+		"businessHourly":   {Cron: "0 * * * *", TimeZone: zone, Calendar: business(b, "US")},
+		"fourChanges":      {Cron: "30 2 * * *", TimeZone: "Africa/Casablanca", Overlap: schedule.OverlapBoth},
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := compile(b, spec)

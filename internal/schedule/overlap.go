@@ -50,9 +50,9 @@ func (c clock) hit(w wall) hit {
 	h := hit{at: instant(w - c.offset), wall: w}
 	switch {
 	case w < c.repeatsUntil:
-		h.note.Kind = NoteSecondPass
+		h.kind = NoteSecondPass
 	case w >= c.repeatedFrom:
-		h.note.Kind = NoteFirstPass
+		h.kind = NoteFirstPass
 	}
 	return h
 }

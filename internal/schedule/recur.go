@@ -20,12 +20,7 @@ func (r recurrence) previous(from, upTo wall) (wall, bool) {
 }
 
 func (r recurrence) each(from, upTo wall, yield func(wall) bool) bool {
-	for w, ok := r.next(from, upTo); ok; w, ok = r.next(w+1, upTo) {
-		if !yield(w) {
-			return false
-		}
-	}
-	return true
+	return r.rule.Each(int64(from), int64(upTo), func(w int64) bool { return yield(wall(w)) })
 }
 
 func (r recurrence) count(from, upTo wall) int { return r.rule.Count(int64(from), int64(upTo)) }

@@ -29,11 +29,12 @@ type resolver struct {
 	overlap OverlapPolicy
 }
 
-// hit is an occurrence before it is dressed for the outside.
+// hit is an occurrence before it is dressed for the outside. It is small: a year may have half a million.
 type hit struct {
 	at   instant
 	wall wall
-	note Note
+	by   wall // how much later on the wall at is, for the gap kinds
+	kind NoteKind
 }
 
 // reach bounds how far a wall time and the instant that it stands for may be apart: the largest offset from UTC that the
@@ -144,7 +145,7 @@ func (r *resolver) previousIn(p period, upTo instant) (hit, bool) {
 
 // merge makes one hit of a wall time that the clocks show and one that they skip, when both stand for one instant.
 func merge(shown, missing hit) hit {
-	shown.note = Note{Kind: NoteGapMerged, By: seconds(shown.wall - missing.wall)}
+	shown.kind, shown.by = NoteGapMerged, shown.wall-missing.wall
 	return shown
 }
 

@@ -18,7 +18,7 @@ type rolled struct {
 func dateOf(w wall) calendar.Date             { return calendar.Date(w.midnight() / wallDay) }
 func midnightOf(d calendar.Date) wall         { return wall(d) * wallDay }
 func (r *rolled) closes(d calendar.Date) wall { return wall(r.days.Closes(d)) * wallMinute }
-func (r *rolled) full(d calendar.Date) bool   { return r.days.Closes(d) == 24*60 }
+func (r *rolled) full(d calendar.Date) bool   { return r.days.Closes(d) == allDay }
 
 // toSource is the way from a day to those that roll to it.
 func (r *rolled) toSource() calendar.Date {
@@ -134,7 +134,10 @@ func (r *rolled) origin(w wall) (first wall, more int) {
 	more = -1
 	r.eachSource(d, r.closes(d), func(source calendar.Date, from wall) bool {
 		named := midnightOf(source) + second
-		if second >= from && r.walls.count(named, named) > 0 {
+		if second < from {
+			return true
+		}
+		if _, ok := r.walls.next(named, named); ok {
 			if more++; more == 0 || named < first {
 				first = named
 			}

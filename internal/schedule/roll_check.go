@@ -29,11 +29,7 @@ func (s *Schedule) checkSkip() *FieldError {
 	if s.days.days == nil || s.days.policy != calendar.Skip {
 		return nil
 	}
-	resolver, ok := s.source.(*resolver)
-	if !ok {
-		return nil
-	}
-	series, ok := resolver.walls.(*rolled)
+	series, ok := rolledOf(s.source)
 	if !ok {
 		return nil
 	}

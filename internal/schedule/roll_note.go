@@ -94,6 +94,50 @@ func alike(w walls) bool {
 	return !ok || rule.rule.Alike()
 }
 
+// span is a stretch of wall times: from <= wall < until.
+type span struct{ from, until wall }
+
+func (s span) has(w wall) bool { return s.from <= w && w < s.until }
+
+// steady returns the rest of the day of a wall time, if what note says of the one it says of all: if nothing is moved within the
+// day, nor part of another day to it. Else it returns nothing.
+func (p dayPolicy) steady(source source, w wall) span {
+	d := dateOf(w)
+	rest := span{w + 1, midnightOf(d + 1)}
+	series, ok := rolledOf(source)
+	switch {
+	case p.days.Closes(d) < allDay:
+		return span{}
+	case !ok || p.policy == calendar.Skip:
+		return rest
+	}
+	for {
+		switch d += series.toSource(); p.days.Closes(d) {
+		case allDay:
+			return rest
+		case 0:
+			if !series.alike {
+				return span{}
+			}
+		default:
+			return span{}
+		}
+	}
+}
+
+// allDay is calendar.Closes of a business day that does not end early.
+const allDay = 24 * 60
+
+// rolledOf returns the series of a source whose wall times a calendar moves or drops.
+func rolledOf(source source) (*rolled, bool) {
+	r, ok := source.(*resolver)
+	if !ok {
+		return nil, false
+	}
+	series, ok := r.walls.(*rolled)
+	return series, ok
+}
+
 // note returns for a hit its nominal time and what the calendar did to it.
 func (p dayPolicy) note(source source, actual wall) (nominal wall, note DayNote) {
 	if p.days == nil {
@@ -105,11 +149,7 @@ func (p dayPolicy) note(source source, actual wall) (nominal wall, note DayNote)
 		}
 		return actual, p.because(DayKept, actual)
 	}
-	resolver, ok := source.(*resolver)
-	if !ok {
-		return actual, DayNote{}
-	}
-	series, ok := resolver.walls.(*rolled)
+	series, ok := rolledOf(source)
 	if !ok {
 		return actual, DayNote{}
 	}

@@ -35,13 +35,6 @@ type source interface {
 	count(from, upTo instant) int
 }
 
-// eachByNext implements source.each where going from one hit to the next costs little.
-func eachByNext(s source, from, upTo instant, yield func(hit) bool) {
-	for h, ok := s.next(from); ok && h.at <= upTo && yield(h); {
-		h, ok = s.next(h.at + 1)
-	}
-}
-
 // minInstant and maxInstant bound everything: years 1 to 9999, what RFC 3339 can write.
 var (
 	minInstant = instant(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
@@ -81,7 +74,21 @@ func (s *Schedule) from(from instant) (Occurrence, bool) {
 func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
 	first, last := max(clamp(from)+1, s.start), min(clamp(to), s.end-1)
 	return func(yield func(Occurrence) bool) {
-		s.source.each(first, last, func(h hit) bool { return yield(s.occurrence(h)) })
+		var o Occurrence // one for all: copying takes most of the time
+		var steady span
+		var moved wall
+		s.source.each(first, last, func(h hit) bool {
+			h.dress(&o)
+			switch {
+			case s.days.days == nil:
+			case steady.has(h.wall):
+				o.Nominal.w -= moved
+			default:
+				o.Nominal.w, o.Note.Day = s.days.note(s.source, h.wall)
+				steady, moved = s.days.steady(s.source, h.wall), h.wall-o.Nominal.w
+			}
+			return yield(o)
+		})
 	}
 }
 
@@ -103,7 +110,9 @@ func (s *Schedule) Resolve(w WallTime) (Occurrence, bool) {
 	if !ok {
 		return Occurrence{}, false
 	}
-	return h.occurrence(), true
+	var o Occurrence
+	h.dress(&o)
+	return o, true
 }
 
 // ResolveLocal is Resolve for a local time in the form of WallTime.String: a stored one, whose instant is to be worked out
@@ -136,15 +145,20 @@ func (s *Schedule) Expression() string { return s.expression }
 // Warnings returns what is allowed but probably not meant, one sentence each, in a stable order.
 func (s *Schedule) Warnings() []string { return slices.Clone(s.warnings) }
 
-func (h hit) occurrence() Occurrence {
-	return Occurrence{Nominal: WallTime{h.wall}, Actual: WallTime{h.wall}, Due: time.Unix(int64(h.at), 0).UTC(), Note: h.note}
+// occurrence dresses a hit, whose wall time is the actual one.
+func (s *Schedule) occurrence(h hit) (o Occurrence) {
+	h.dress(&o)
+	if s.days.days != nil {
+		o.Nominal.w, o.Note.Day = s.days.note(s.source, h.wall)
+	}
+	return o
 }
 
-// occurrence dresses a hit, whose wall time is the actual one.
-func (s *Schedule) occurrence(h hit) Occurrence {
-	o := h.occurrence()
-	o.Nominal.w, o.Note.Day = s.days.note(s.source, h.wall)
-	return o
+// dress fills in all that a hit knows by itself.
+func (h hit) dress(o *Occurrence) {
+	o.Nominal.w, o.Actual.w = h.wall, h.wall
+	o.Due = time.Unix(int64(h.at), 0).UTC()
+	o.Note.Kind, o.Note.By = h.kind, seconds(h.by)
 }
 
 // In returns the schedule as it is for recipients in a zone: the same spec, expanded by other clocks. "" is the schedule's

@@ -186,12 +186,18 @@ func single(name, value string, pos, hi int) (int, *Error) {
 	return int(n), nil
 }
 
-// clip shortens text that an error repeats.
+// clip makes text fit for an error that repeats it: short, on one line.
 func clip(text string) string {
+	rest := ""
 	if len(text) > 60 {
-		return text[:60] + "…"
+		text, rest = text[:60], "…"
 	}
-	return text
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text) + rest
 }
 
 func (p *parts) readFreq(value string, pos int) *Error {

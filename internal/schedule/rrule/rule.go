@@ -1,6 +1,9 @@
 package rrule
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Freq is the length of a rule's periods.
 type Freq uint8
@@ -90,6 +93,27 @@ func (r *Rule) PreviousIn(from, upTo int64) (int64, bool) {
 		p = r.skipMonthsBack(p)
 	}
 	return 0, false
+}
+
+// Each yields all hits from one wall time to another, both included, in order, and says whether yield wanted more.
+func (r *Rule) Each(from, upTo int64, yield func(int64) bool) bool {
+	upTo = min(upTo, r.until, maxWall)
+	for w, ok := r.NextIn(from, upTo); ok; w, ok = r.NextIn(w+1, upTo) {
+		if !yield(w) {
+			return false
+		}
+		if r.chosen != nil {
+			continue
+		}
+		midnight := floorDiv(w, day) * day // the rest of that day
+		k, _ := slices.BinarySearch(r.times, w-midnight)
+		for _, t := range r.times[k+1:] {
+			if w = midnight + t; w > upTo || !yield(w) {
+				return w > upTo
+			}
+		}
+	}
+	return true
 }
 
 // Count returns the number of hits from one wall time to another, both included.
