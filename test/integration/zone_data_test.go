@@ -35,7 +35,9 @@ type outdated struct {
 	was, is  time.Time
 	// steady is a recipient whose zone has not changed; empty for none.
 	steady string
-	want   outcome
+	// done: it was sent before the data changed.
+	done bool
+	want outcome
 }
 
 // Row 45, T17: an operator with older time zone data has planned reminders and is
@@ -52,6 +54,7 @@ func TestRow45TimeZoneDataChanges(t *testing.T) {
 	for _, o := range all {
 		v.planOutdated(t, o)
 	}
+	v.became(t, "done", outcome{sent: 2})
 	steady := v.revisions(t, "steady")
 	for range 3 {
 		if err := controller.Kill(); err != nil {
@@ -85,6 +88,7 @@ func outdatedSchedules() map[string]outdated {
 	}
 	at, steady, each, jittered := spec(later), spec(later), spec(later), spec(later)
 	at.Cron, at.At, at.EndTime = "", onClocks(seconds).Format("2006-01-02T15:04:05"), nil
+	now := second(3 * time.Second)
 	steady.TimeZone = costaRica
 	each.TimeZone, each.TimeZoneFrom = "", v1alpha1.TimeZoneFromRecipient
 	jittered.Jitter = &metav1.Duration{Duration: 5 * time.Minute}
@@ -94,6 +98,7 @@ func outdatedSchedules() map[string]outdated {
 		"an hour later, with jitter":         {schedule: times("later", "mail", 2, jittered), was: later.Add(-time.Hour), is: later, want: outcome{pending: 2}},
 		"an hour earlier, and still ahead":   {schedule: times("earlier", "mail", 2, spec(soon)), was: soon.Add(time.Hour), is: soon, want: outcome{sent: 2}},
 		"half a minute later":                {schedule: times("seconds", "mail", 2, at), was: seconds.Add(-30 * time.Second), is: seconds, want: outcome{sent: 2}},
+		"a minute later, and sent already":   {schedule: times("done", "mail", 2, at), was: now, is: seconds, done: true, want: outcome{sent: 2}},
 		"an hour later, by business date":    {schedule: dated, was: later.Add(-time.Hour), is: later, want: outcome{pending: 2}},
 		"another zone's data have changed":   {schedule: times("steady", "mail", 2, steady), was: later, is: later, want: outcome{pending: 2}},
 		"the data of one of two recipients'": {schedule: of("each", each, to("ann", mexico, ""), to("bob", costaRica, "")), was: later.Add(-time.Hour), is: later, steady: "bob", want: outcome{pending: 2}},
@@ -182,10 +187,14 @@ func (v *trial) moved(t *testing.T, o outdated, r broker.Revision) {
 	t.Helper()
 	obj, is := v.Schedule(t, o.schedule.Name), r.Record
 	want := o.before(obj, reminder.Schedule{Epoch: is.Epoch}, is.Key.Recipient, time.Now())
-	release := o.is.Add(want.ReleaseTime.Sub(want.DueTime))
-	if is.Key != want.Key || is.LocalTime != want.LocalTime || !is.DueTime.Equal(o.is) || !is.ReleaseTime.Equal(release) || !is.DeadlineTime.Equal(o.is.Add(convert.Deadline(obj))) {
+	due := o.is
+	if o.done {
+		due = o.was
+	}
+	release := due.Add(want.ReleaseTime.Sub(want.DueTime))
+	if is.Key != want.Key || is.LocalTime != want.LocalTime || !is.DueTime.Equal(due) || !is.ReleaseTime.Equal(release) || !is.DeadlineTime.Equal(due.Add(convert.Deadline(obj))) {
 		t.Errorf("%s is due %s by its clocks' %s, released %s, dead %s; want %s due %s by %s, released %s",
-			is.Key, is.DueTime, is.LocalTime, is.ReleaseTime, is.DeadlineTime, want.Key, o.is, want.LocalTime, release)
+			is.Key, is.DueTime, is.LocalTime, is.ReleaseTime, is.DeadlineTime, want.Key, due, want.LocalTime, release)
 	}
 	if is.State == reminder.Scheduled && time.Now().Before(release.Add(-time.Second)) {
 		v.standsFor(t, is)
