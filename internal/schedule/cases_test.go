@@ -149,6 +149,11 @@ func TestOccurrencesThatOthersGetWrong(t *testing.T) {
 			after: "2026-11-30T10:00:00Z",
 			want:  []string{"2026-12-01T18:00:00Z", "2026-12-15T18:00:00Z", "2027-01-05T18:00:00Z"},
 		},
+		"T18: a time of its own in some weeks, or on Tuesdays": {
+			spec:  schedule.Spec{Cron: "0 18 1-7,15-21 * TUE"},
+			after: "2026-12-06T00:00:00Z",
+			want:  []string{"2026-12-06T18:00:00Z", "2026-12-07T18:00:00Z", "2026-12-08T18:00:00Z", "2026-12-15T18:00:00Z"},
+		},
 		"T19: 7 is Sunday": {
 			spec:  schedule.Spec{Cron: "0 9 * * 7"},
 			after: "2026-11-30T10:00:00Z",

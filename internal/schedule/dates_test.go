@@ -118,6 +118,19 @@ func TestAStoredLocalTimeIsResolvedAgain(t *testing.T) {
 	}
 }
 
+// T17: planned for 14:00Z by data that still had summer time, it is due at 15:00Z, under the same local time.
+func TestAStoredLocalTimeFollowsTheZoneData(t *testing.T) {
+	t.Parallel()
+	s := compile(t, schedule.Spec{Cron: "0 9 * * *", TimeZone: "America/Mexico_City"})
+	o, ok, err := s.ResolveLocal("2026-07-01T09:00:00")
+	if planned, known := s.At(o.Due); err != nil || !ok || o.Due != instant(t, "2026-07-01T15:00:00Z") || !known || planned != o {
+		t.Errorf("%v, %v, %v; planned %v", o, ok, err, planned)
+	}
+	if o, ok := s.At(instant(t, "2026-07-01T14:00:00Z")); ok {
+		t.Errorf("what the old data said is still there: %v", o)
+	}
+}
+
 func TestWallTimesPrintWhatTheyAreReadFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -216,6 +216,14 @@ func TestSpecsThatAreRefused(t *testing.T) {
 			spec: schedule.Spec{Cron: "@daily", At: "2026-11-03T09:00:00", Every: time.Hour},
 			want: "cron and at are both set; set exactly one of cron, rrule, at, every and anchor",
 		},
+		"T14: a zone in two places": {
+			spec: schedule.Spec{Cron: "TZ=Asia/Kolkata 0 9 * * *", TimeZone: "Europe/Paris"},
+			want: "cron: character 1: an expression has no time zone; leave it out and set timeZone: Asia/Kolkata",
+		},
+		"T22: every 0s is none": {
+			spec: schedule.Spec{Every: 0, Origin: origin},
+			want: "none of cron, rrule, at, every and anchor is set; set exactly one of them",
+		},
 		"T22: every 500ms": {
 			spec: schedule.Spec{Every: 500 * time.Millisecond, Origin: origin},
 			want: "every: an interval of 500ms is shorter than 1s; write 1s or more, such as 36h",

@@ -122,7 +122,7 @@ func TestEveryNameThatIsListedResolvesToItsOwnCanonicalName(t *testing.T) {
 	}
 }
 
-// A machine's own zone and zone files have no say.
+// T16: a machine's own zone and zone files have no say.
 func TestTheMachinesZoneDoesNotMatter(t *testing.T) {
 	t.Setenv("TZ", "America/New_York")
 	t.Setenv("ZONEINFO", "/nowhere")
