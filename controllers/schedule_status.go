@@ -34,7 +34,7 @@ func (r *scheduleReconciler) describe(ctx context.Context, obj *v1alpha1.Reminde
 	describeTotals(obj, totals, now)
 	open = max(open, totals.Pending())
 	describeEnd(obj, t.over(obj, now) && open == 0, totals)
-	again := soonest(until(p.wake, now), nextChange(obj, open, now, r.StatusInterval))
+	again := soonest(soonest(until(p.wake, now), nextChange(obj, open, now, r.StatusInterval)), t.untilOver(obj, now, r.StatusInterval))
 	return report{summary: summarise(obj, channel, t.warnings()), again: again, finished: obj.Status.FinishTime != nil}, nil
 }
 

@@ -85,6 +85,24 @@ func (t scheduleTimes) over(obj *v1alpha1.ReminderSchedule, now time.Time) bool 
 	return !more && !t.compiled.Anchored()
 }
 
+// untilOver is the wait until the schedule may be over although no occurrence of a
+// recipient has it looked at by then; 0 for never.
+func (t scheduleTimes) untilOver(obj *v1alpha1.ReminderSchedule, now time.Time, interval time.Duration) time.Duration {
+	if obj.Spec.Suspend || obj.Status.NextDueTime != nil || obj.Status.FinishTime != nil {
+		return 0
+	}
+	var at time.Time
+	if next, ok := t.compiled.Next(now); ok {
+		at = next.Due
+	} else if end := obj.Spec.Schedule.EndTime; end != nil && end.After(now) {
+		at = end.Time
+	}
+	if at.IsZero() {
+		return 0
+	}
+	return max(until(at, now)+time.Second, interval)
+}
+
 // warnings are what people should know of a schedule that is planned all the same.
 func (t scheduleTimes) warnings() []string {
 	all := t.compiled.Warnings()
