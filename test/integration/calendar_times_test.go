@@ -138,7 +138,7 @@ func (v *trial) calendarsEnd(t *testing.T, due time.Time) {
 		v.ends(t, name, outcome{})
 		v.nextIs(t, name, due.Add(24*time.Hour))
 	}
-	for _, name := range []string{"by-holiday-once", "by-holiday-once-skip", "by-holiday-anchor"} {
+	for _, name := range []string{"by-holiday-once", "by-holiday-once-skip"} {
 		v.WaitReason(t, name, v1alpha1.ReasonFinished)
 	}
 }
