@@ -31,6 +31,44 @@ func (s *Schedule) CountDates(from, to time.Time) (n int) {
 	return n
 }
 
+// NextDate returns the first occurrence due strictly after an instant that is the first of its business date, or false if
+// there is none up to the year 9999. It goes from day to day, however dense the schedule.
+func (s *Schedule) NextDate(after time.Time) (Occurrence, bool) {
+	for from := max(clamp(after)+1, s.start); from < s.end; {
+		h, ok := s.source.next(from)
+		if !ok || h.at >= s.end {
+			break
+		}
+		p := periodAt(s.zone, h.at)
+		if s.opens(p, h, from) {
+			return s.occurrence(h), true
+		}
+		from = p.sameDateUntil(h.at)
+	}
+	return Occurrence{}, false
+}
+
+// PreviousDate returns the latest occurrence with Due <= before that is the first of its business date, or false if there
+// is none. Like NextDate it goes from day to day.
+func (s *Schedule) PreviousDate(before time.Time) (Occurrence, bool) {
+	for upTo := min(clamp(before), s.end-1); upTo >= s.start; {
+		h, ok := s.source.previous(upTo)
+		if !ok || h.at < s.start {
+			break
+		}
+		from := periodAt(s.zone, h.at).sameDateFrom(h.at)
+		first, ok := s.firstOf(dateOf(h.wall))
+		if !ok || first.at > h.at {
+			first = h
+		}
+		if first.at >= from {
+			return s.occurrence(first), true
+		}
+		upTo = from - 1
+	}
+	return Occurrence{}, false
+}
+
 // opens tells whether a hit of period p, the first one from an instant on, is the first of its date.
 func (s *Schedule) opens(p period, h hit, from instant) bool {
 	morning := instant(midnightOf(dateOf(h.wall)) - p.offset)
@@ -72,4 +110,18 @@ func (p period) sameDateUntil(at instant) instant {
 		return at + 1
 	}
 	return min(p.end, instant(shown+wallDay-p.offset))
+}
+
+// sameDateFrom returns the first instant, one of the period, from which on up to at all hits have the date of those at at.
+// After a gap there are two dates to look at, as for sameDateUntil.
+func (p period) sameDateFrom(at instant) instant {
+	shown := p.wall(at).midnight()
+	switch {
+	case at >= p.mixedUntil():
+		return max(p.mixedUntil(), instant(shown-p.offset))
+	case (wall(at) + p.before).midnight() != shown:
+		return at
+	default:
+		return max(p.start, instant(shown-p.before))
+	}
 }

@@ -31,8 +31,44 @@ func checkDates(t *rapid.T, spec schedule.Spec, s *schedule.Schedule, from, to t
 			t.Fatalf("%+v: FirstOfDate(%v) = %v", spec, o, got)
 		}
 	})
+	checkDateSteps(t, spec, s, from, to)
 	if got := s.CountDates(from, to); got != n {
 		t.Fatalf("%+v from %s to %s: CountDates = %d, want %d", spec, from, to, got, n)
+	}
+}
+
+// checkDateSteps compares NextDate and PreviousDate, there and back, with going through all occurrences.
+func checkDateSteps(t *rapid.T, spec schedule.Spec, s *schedule.Schedule, from, to time.Time) {
+	var want []schedule.Occurrence
+	firsts(s, from, to, func(o schedule.Occurrence, first bool) {
+		if first {
+			want = append(want, o)
+		}
+	})
+	at := from
+	for i, o := range want {
+		if got, ok := s.NextDate(at); !ok || got != o {
+			t.Fatalf("%+v: NextDate(%s) = %v, %v, want %v", spec, at, got, ok, o)
+		}
+		at = o.Due
+		if got, ok := s.PreviousDate(at); !ok || got != o {
+			t.Fatalf("%+v: PreviousDate(%s) = %v, %v, want %v", spec, at, got, ok, o)
+		}
+		if i == 0 {
+			continue
+		}
+		if got, ok := s.PreviousDate(at.Add(-time.Second)); !ok || got != want[i-1] {
+			t.Fatalf("%+v: PreviousDate a second before %s = %v, %v, want %v", spec, at, got, ok, want[i-1])
+		}
+	}
+	if got, ok := s.NextDate(at); ok && !got.Due.After(to) {
+		t.Fatalf("%+v: NextDate(%s) = %v, want one after %s", spec, at, got, to)
+	}
+	if got, ok := s.PreviousDate(to); len(want) > 0 && (!ok || got != want[len(want)-1]) {
+		t.Fatalf("%+v: PreviousDate(%s) = %v, %v, want %v", spec, to, got, ok, want[len(want)-1])
+	}
+	if got, ok := s.PreviousDate(to); ok && len(want) == 0 && to.After(from) && got.Due.After(from) {
+		t.Fatalf("%+v: PreviousDate(%s) = %v, want none after %s", spec, to, got, from)
 	}
 }
 
@@ -77,8 +113,19 @@ func TestDatesAroundAGapAtMidnight(t *testing.T) {
 		"nothing":                 {schedule.Spec{Cron: "* * * * *"}, "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", 0},
 	}
 	for name, test := range tests {
-		if got := compile(t, test.spec).CountDates(instant(t, test.from), instant(t, test.to)); got != test.want {
+		s, from, to := compile(t, test.spec), instant(t, test.from), instant(t, test.to)
+		if got := s.CountDates(from, to); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+		there, back := 0, 0
+		for o, ok := s.NextDate(from); ok && !o.Due.After(to); o, ok = s.NextDate(o.Due) {
+			there++
+		}
+		for o, ok := s.PreviousDate(to); ok && o.Due.After(from); o, ok = s.PreviousDate(o.Due.Add(-time.Second)) {
+			back++
+		}
+		if there != test.want || back != test.want {
+			t.Errorf("%s: NextDate steps %d times, PreviousDate %d times, want %d", name, there, back, test.want)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestNextAndPreviousDoNotAllocate(t *testing.T) {
 		{RRule: "FREQ=DAILY", Calendar: business(t, "DE"), OnNonBusinessDay: calendar.Skip},
 	} {
 		s := compile(t, spec)
-		if n := testing.AllocsPerRun(100, func() { s.Next(now); s.Previous(now) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { s.Next(now); s.Previous(now); s.NextDate(now); s.PreviousDate(now) }); n != 0 {
 			t.Errorf("%+v: %v allocations", spec, n)
 		}
 	}

@@ -101,10 +101,12 @@ func TestAnAnswerTakesABoundedNumberOfSteps(t *testing.T) {
 				most int
 				do   func()
 			}{
-				"Next":      {15_000, func() { s.Next(at) }},
-				"Previous":  {15_000, func() { s.Previous(at) }},
-				"10 years":  {40_000, func() { s.Count(at, at.AddDate(10, 0, 0)) }},
-				"the dates": {40_000, func() { s.CountDates(at, at.AddDate(10, 0, 0)) }},
+				"Next":         {15_000, func() { s.Next(at) }},
+				"Previous":     {15_000, func() { s.Previous(at) }},
+				"10 years":     {40_000, func() { s.Count(at, at.AddDate(10, 0, 0)) }},
+				"the dates":    {40_000, func() { s.CountDates(at, at.AddDate(10, 0, 0)) }},
+				"NextDate":     {15_000, func() { s.NextDate(at) }},
+				"PreviousDate": {15_000, func() { s.PreviousDate(at) }},
 			} {
 				*steps = 0
 				ask.do()
