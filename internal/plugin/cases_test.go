@@ -76,6 +76,39 @@ func TestNextShows(t *testing.T) {
 	}
 }
 
+func TestNextShowsOneOfEachDateByBusinessDate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		document string
+		from     string
+		want     []string
+	}{
+		"of every hour": {
+			byDate(`cron: "0 9-12 * * *"`), "2026-11-30T10:00:00Z",
+			[]string{"2026-12-01T09:00:00Z", "2026-12-02T09:00:00Z", "2026-12-03T09:00:00Z"},
+		},
+		"of both passes of a repeated hour": {
+			byDate(`cron: "30 1 * * *", timeZone: America/New_York, dst: {overlap: Both}`), "2026-11-01T00:00:00Z",
+			[]string{"2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z", "2026-11-03T06:30:00Z"},
+		},
+		"of every minute, by the recipients' clocks": {
+			strings.Replace(byDate(`cron: "* * * * *", timeZoneFrom: Recipient`), "{id: acct_1,", "{id: acct_1, timeZone: Asia/Tokyo,", 1), "2026-11-30T10:00:00Z",
+			[]string{"2026-11-30T15:00:00Z", "2026-12-01T15:00:00Z", "2026-12-02T15:00:00Z"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, a := previews(t, c.document, "--from", c.from, "--count", "3")
+			if a.code != 0 || len(all) != 1 {
+				t.Fatalf("%+v", a)
+			}
+			if diff := cmp.Diff(c.want, all[0].dues()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestNextWarns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ fields, want string }{

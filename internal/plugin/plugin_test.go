@@ -83,6 +83,11 @@ func schedule(name, fields string) string {
 		"}\n  recipients:\n  - {id: acct_1, address: ada@example.com}\n  channelName: mail\n  message: {body: Hello}\n"
 }
 
+// byDate is the document of a schedule with the identity BusinessDate.
+func byDate(fields string) string {
+	return strings.Replace(schedule("a", fields), "  channelName", "  identity: BusinessDate\n  channelName", 1)
+}
+
 // golden compares what was printed with a file of testdata.
 func golden(t *testing.T, name string, a answer) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/internal/schedule"
 )
 
@@ -27,11 +28,12 @@ func differs(obj *v1alpha1.ReminderSchedule) bool {
 	return s.Anchor != nil || s.TimeZoneFrom == v1alpha1.TimeZoneFromRecipient && s.Every == nil
 }
 
-// upcoming are the occurrences of a schedule that are due after an instant, in the order of their due times and then of
+// upcoming are the occurrences of a schedule, as its identity counts them, that are due after an instant, in the order of their due times and then of
 // the recipients' ids, as many as count over all recipients.
 func upcoming(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, after time.Time, count int) ([]occurrence, []string) {
+	all := convert.OccurrencesOf(obj, convert.Series{Schedule: compiled})
 	if !differs(obj) {
-		return nextOf(compiled, after, count), nil
+		return nextOf(all, after, count), nil
 	}
 	series, excluded := convert.SeriesOf(obj, compiled, convert.Recipients(obj))
 	warnings := excludedWarnings(excluded)
@@ -39,12 +41,12 @@ func upcoming(obj *v1alpha1.ReminderSchedule, compiled *schedule.Schedule, after
 		warnings = append(warnings, "recipients of spec.recipientsFrom are not shown")
 	}
 	if len(series) == 0 && len(excluded) == 0 && !compiled.Anchored() {
-		return nextOf(compiled, after, count), append(warnings, "no recipient is known: these are the times of recipients without a zone of their own")
+		return nextOf(all, after, count), append(warnings, "no recipient is known: these are the times of recipients without a zone of their own")
 	}
-	return merge(series, after, count), warnings
+	return merge(obj, series, after, count), warnings
 }
 
-func nextOf(s *schedule.Schedule, after time.Time, count int) []occurrence {
+func nextOf(s convert.Occurrences, after time.Time, count int) []occurrence {
 	var all []occurrence
 	for len(all) < count {
 		next, ok := s.Next(after)
@@ -58,11 +60,12 @@ func nextOf(s *schedule.Schedule, after time.Time, count int) []occurrence {
 }
 
 // merge puts the occurrences of several series in order.
-func merge(series []convert.Series, after time.Time, count int) []occurrence {
+func merge(obj *v1alpha1.ReminderSchedule, series []convert.Series, after time.Time, count int) []occurrence {
 	heads := make([]head, 0, len(series))
 	for _, s := range series {
-		if next, ok := s.Schedule.Next(after); ok {
-			heads = append(heads, head{next, s})
+		own := convert.OccurrencesOf(obj, s)
+		if next, ok := own.Next(after); ok {
+			heads = append(heads, head{next, own, s.Recipients})
 		}
 	}
 	var all []occurrence
@@ -85,19 +88,20 @@ func merge(series []convert.Series, after time.Time, count int) []occurrence {
 // head is the next occurrence of a series; the zero time at its end.
 type head struct {
 	schedule.Occurrence
-	series convert.Series
+	series     convert.Occurrences
+	recipients []reminder.Recipient
 }
 
 func (h *head) advance() {
-	next, _ := h.series.Schedule.Next(h.Due)
+	next, _ := h.series.Next(h.Due)
 	h.Occurrence = next
 }
 
 // all is the head for each recipient.
 func (h *head) all() []occurrence {
-	all := make([]occurrence, 0, len(h.series.Recipients))
-	for _, r := range h.series.Recipients {
-		all = append(all, occurrence{Occurrence: h.Occurrence, recipient: r.ID, zone: h.series.Schedule.Location()})
+	all := make([]occurrence, 0, len(h.recipients))
+	for _, r := range h.recipients {
+		all = append(all, occurrence{Occurrence: h.Occurrence, recipient: r.ID, zone: h.series.Location()})
 	}
 	return all
 }
