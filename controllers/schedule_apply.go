@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,15 @@ import (
 // next pass does the rest. It answers how many of the planned reminders have no
 // outcome yet.
 func (r *scheduleReconciler) apply(ctx context.Context, obj *v1alpha1.ReminderSchedule, p schedulePlan) (int64, error) {
+	// Workers that still judge by the older entry do not mind a newer epoch; those that
+	// judge by the new one must find it.
+	err := inParallel(ctx, slices.Values(p.adopted), func(ctx context.Context, one delivery.Planned) error {
+		_, _, err := r.replan(ctx, one, r.Now().UTC())
+		return in(errLedger, err)
+	})
+	if err != nil {
+		return 0, err
+	}
 	revision, err := r.register(ctx, p)
 	if err != nil {
 		return 0, err

@@ -71,18 +71,19 @@ func caughtUp(obj *v1alpha1.ReminderSchedule, s occurrences, since, now time.Tim
 	return taken
 }
 
-// missedSince counts what fell due behind a time and is given up; nil for nothing.
-func missedSince(in scheduleInput, since time.Time) *reminder.Gap {
+// missedBetween counts what fell due behind a time and up to now, and is given up; nil
+// for nothing.
+func missedBetween(in scheduleInput, since time.Time) *reminder.Gap {
 	var gap reminder.Gap
-	for i := range in.series {
-		s := occurrencesOf(in.object, in.series[i])
-		taken := caughtUp(in.object, s, since, in.now)
-		n := s.count(since, in.now) - int64(len(taken))
+	for _, h := range in.history() {
+		s, from := occurrencesOf(in.object, *h.Series), later(since, h.joined)
+		taken := caughtUp(in.object, s, from, in.now)
+		n := s.count(from, in.now) - int64(len(taken))
 		if n <= 0 {
 			continue
 		}
-		gap.Reminders += n * int64(len(in.series[i].Recipients))
-		first, last := ends(s, since, in.now, taken)
+		gap.Reminders += n * int64(len(h.Recipients))
+		first, last := ends(s, from, in.now, taken)
 		if gap.FirstDueTime.IsZero() || first.Before(gap.FirstDueTime) {
 			gap.FirstDueTime = first
 		}

@@ -119,18 +119,13 @@ func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderS
 		entry: entry, revision: revision, done: r.progressOf(obj),
 		stream: r.Broker.Incarnation(), lookAhead: r.LookAhead, retention: r.Broker.Retention(), now: r.Now().UTC(),
 	}
-	if entry.TimeZoneData != "" && entry.TimeZoneData != input.zoneData {
-		if input.planned, err = r.plannedOfLate(ctx, obj, input.now); err != nil {
-			return scheduleInput{}, err
-		}
-	}
 	if entry.Epoch == 0 && obj.Status.PlannedThroughTime != nil && obj.Status.ObservedGeneration == obj.Generation {
 		if input.open, err = r.openEpoch(ctx, obj); err != nil {
 			return scheduleInput{}, err
 		}
 	}
 	stale := behind(entry, obj)
-	if !stale && inQuestion(entry, obj) {
+	if !stale && (inQuestion(entry, obj) || otherAudience(input)) {
 		live, err := r.live(ctx, obj)
 		if err != nil {
 			return scheduleInput{}, err
@@ -143,7 +138,27 @@ func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderS
 	if stale {
 		return scheduleInput{}, fmt.Errorf("there is a newer spec of %s than the cache has: %w", obj.Name, reminder.ErrConflict)
 	}
-	return input, nil
+	return input, r.gatherPast(ctx, &input, times)
+}
+
+// gatherPast reads what the ledger and the audience know of a plan before this one,
+// where something has changed that it was made from.
+func (r *scheduleReconciler) gatherPast(ctx context.Context, input *scheduleInput, times scheduleTimes) (err error) {
+	obj, entry := input.object, input.entry
+	if entry.TimeZoneData != "" && entry.TimeZoneData != input.zoneData {
+		if input.planned, err = r.plannedOfLate(ctx, obj, times.series, input.now); err != nil {
+			return err
+		}
+	}
+	if editedTimes(entry, obj) {
+		if input.waiting, err = r.waiting(ctx, obj, input.now); err != nil {
+			return err
+		}
+	}
+	if otherAudience(*input) {
+		input.past, err = r.historyOf(ctx, obj, times, entry, changed(*input))
+	}
+	return err
 }
 
 // openEpoch is the newest epoch among the reminders of a schedule that have no

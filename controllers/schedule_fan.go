@@ -41,32 +41,49 @@ func newFan(in scheduleInput, entry reminder.Schedule) *fan {
 // taken up or that lie ahead, up to where it ends. With moved, also those of
 // occurrences that were moved, wherever they went.
 func (f *fan) reminders(from time.Time, moved bool) iter.Seq[delivery.Planned] {
-	c := f.entry.Cursor
 	return func(yield func(delivery.Planned) bool) {
-		if moved && !f.moved(yield) {
+		if !f.adopted(yield) || moved && !f.moved(yield) {
 			return
 		}
-		if !c.CatchUpTime.IsZero() {
-			if !f.caughtUp(yield) {
-				return
-			}
-			from = later(from, c.CatchUpTime)
+		c := f.entry.Cursor
+		if c.CatchUpTime.IsZero() {
+			_ = f.past(from, f.in.now, yield) && f.ahead(later(from, f.in.now), yield)
+			return
 		}
-		for s, o := range inOrder(f.in.series, from, c.ThroughTime) {
-			if occurrencesOf(f.in.object, *s).counts(o) && !f.each(s, o, time.Time{}, yield) {
-				return
+		_ = f.past(from, c.SinceTime, yield) && f.caughtUp(yield) && f.ahead(later(from, c.CatchUpTime), yield)
+	}
+}
+
+// ahead yields what lies behind from and up to the end of the cursor.
+func (f *fan) ahead(from time.Time, yield func(delivery.Planned) bool) bool {
+	for s, o := range inOrder(f.in.series, from, f.entry.Cursor.ThroughTime) {
+		if occurrencesOf(f.in.object, *s).counts(o) && !f.each(s, o, time.Time{}, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// past yields what fell due behind from and up to through, of recipients that were
+// there by then.
+func (f *fan) past(from, through time.Time, yield func(delivery.Planned) bool) bool {
+	for _, h := range f.in.history() {
+		s := occurrencesOf(f.in.object, *h.Series)
+		for o := range s.Between(later(from, h.joined), earlier(through, f.entry.Cursor.ThroughTime)) {
+			if s.counts(o) && !f.each(h.Series, o, time.Time{}, yield) {
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // caughtUp yields what was missed and is taken up, at a pace.
 func (f *fan) caughtUp(yield func(delivery.Planned) bool) bool {
 	c := f.entry.Cursor
-	for i := range f.in.series {
-		s := &f.in.series[i]
-		for rank, o := range caughtUp(f.in.object, occurrencesOf(f.in.object, *s), c.DoneTime, c.CatchUpTime) {
-			if !f.each(s, o, c.CatchUpTime.Add(time.Duration(rank)*catchUpPace), yield) {
+	for _, h := range f.in.history() {
+		for rank, o := range caughtUp(f.in.object, occurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime) {
+			if !f.each(h.Series, o, c.CatchUpTime.Add(time.Duration(rank)*catchUpPace), yield) {
 				return false
 			}
 		}
@@ -80,10 +97,52 @@ func (f *fan) taken() (n int64) {
 	if c.CatchUpTime.IsZero() {
 		return 0
 	}
-	for _, s := range f.in.series {
-		n += int64(len(caughtUp(f.in.object, occurrencesOf(f.in.object, s), c.DoneTime, c.CatchUpTime)) * len(s.Recipients))
+	for _, h := range f.in.history() {
+		n += int64(len(caughtUp(f.in.object, occurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime)) * len(h.Recipients))
 	}
 	return n
+}
+
+// adopted yields reminders that an older epoch has planned, that are due and wait,
+// and that the edited spec has too.
+func (f *fan) adopted(yield func(delivery.Planned) bool) bool {
+	for _, one := range f.adoptions() {
+		if !yield(one) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *fan) adoptions() (all []delivery.Planned) {
+	of := seriesOf(f.in.series)
+	for _, r := range f.in.waiting {
+		s := of[r.Key.Recipient]
+		if s == nil || r.Key.Channel != f.entry.Channel {
+			continue
+		}
+		o, ok := s.Schedule.At(r.Due())
+		if !ok || !occurrencesOf(f.in.object, *s).counts(o) || f.slot(s, o) != r.Key.Slot {
+			continue
+		}
+		for _, person := range s.Recipients {
+			if person.ID == r.Key.Recipient {
+				all = append(all, f.reminder(person, r.Key.Slot, o, time.Time{}))
+			}
+		}
+	}
+	return all
+}
+
+// seriesOf finds a recipient's series.
+func seriesOf(series []convert.Series) map[string]*convert.Series {
+	of := map[string]*convert.Series{}
+	for i := range series {
+		for _, r := range series[i].Recipients {
+			of[r.ID] = &series[i]
+		}
+	}
+	return of
 }
 
 // moved yields the reminders of occurrences that time zone data has moved.

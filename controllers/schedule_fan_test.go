@@ -182,7 +182,7 @@ func TestRow45MovedByTimeZoneData(t *testing.T) {
 		ReleaseTime: clock("2026-07-01T14:00:00Z"), DeadlineTime: clock("2026-07-01T18:00:00Z"), LateTime: clock("2026-07-01T14:05:00Z"),
 	}, time.Hour, clock("2026-07-01T13:50:00Z"))
 	entry := entryOf(obj, planned(clock("2026-07-01T14:05:00Z")), func(e *reminder.Schedule) { e.TimeZoneData = "2022d" })
-	in := scheduleInput{object: obj, entry: entry, zoneData: "2026b", planned: []reminder.Record{old}, now: clock("2026-07-01T13:55:00Z")}
+	in := scheduleInput{object: obj, entry: entry, zoneData: "2026b", planned: plannedSlots{"ada": {old}}, now: clock("2026-07-01T13:55:00Z")}
 	for name, now := range map[string]string{"just now": "2026-07-01T13:55:00Z", "when its instant comes near": "2026-07-01T14:50:00Z"} {
 		p := planOf(t, in)
 		if reason := p.judge(old); reason != "" {

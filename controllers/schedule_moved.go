@@ -19,37 +19,50 @@ const maxMoved = 2048
 // as all of an interval's do. What has fallen due already stays as it is, unless the
 // new data has it ahead again: then what was planned, and perhaps sent, stands for it.
 func movedSlots(in scheduleInput, entry reminder.Schedule) []reminder.Moved {
-	of := map[string]*convert.Series{}
-	for i := range in.series {
-		for _, r := range in.series[i].Recipients {
-			of[r.ID] = &in.series[i]
-		}
-	}
+	known := map[reminder.Moved]bool{}
 	var all []reminder.Moved
-	for _, same := range byLocalTime(in.planned, entry.Epoch) {
-		s := of[same[0].Key.Recipient]
-		if s == nil {
-			continue
-		}
-		for _, m := range movedTo(s, same, in.now) {
-			if !slices.Contains(all, m) {
-				all = append(all, m)
+	for i := range in.series {
+		s := &in.series[i]
+		for _, same := range byLocalTime(in.planned[s.Recipients[0].ID], entry.Epoch) {
+			for _, m := range movedTo(s, same, in.now) {
+				if !known[m] {
+					known[m] = true
+					all = append(all, m)
+				}
 			}
 		}
 	}
 	return all
 }
 
-// byLocalTime groups the records of an epoch that are of one recipient and one local
-// time, in order of their due times: two where the clocks showed it twice.
+// plannedSlots are the records that were planned of late, one for each slot of a
+// series, by the first recipient of the series: its recipients have the same slots.
+type plannedSlots map[string][]reminder.Record
+
+// keep adds a record, unless there is one of its slot. One that is planned for later
+// counts more than one that has ended.
+func (p plannedSlots) keep(first string, r reminder.Record) {
+	for i, have := range p[first] {
+		if have.Key.Slot == r.Key.Slot {
+			if have.State != reminder.Scheduled {
+				p[first][i] = r
+			}
+			return
+		}
+	}
+	p[first] = append(p[first], r)
+}
+
+// byLocalTime groups the records of an epoch that are of one local time, in order of
+// their due times: two where the clocks showed it twice.
 func byLocalTime(records []reminder.Record, epoch int64) [][]reminder.Record {
 	records = slices.DeleteFunc(slices.Clone(records), func(r reminder.Record) bool { return r.Epoch != epoch || r.LocalTime == "" })
 	slices.SortFunc(records, func(a, b reminder.Record) int {
-		return cmp.Or(cmp.Compare(a.Key.Recipient, b.Key.Recipient), cmp.Compare(a.LocalTime, b.LocalTime), a.Due().Compare(b.Due()))
+		return cmp.Or(cmp.Compare(a.LocalTime, b.LocalTime), a.Due().Compare(b.Due()))
 	})
 	var groups [][]reminder.Record
 	for i, r := range records {
-		if i == 0 || r.Key.Recipient != records[i-1].Key.Recipient || r.LocalTime != records[i-1].LocalTime {
+		if i == 0 || r.LocalTime != records[i-1].LocalTime {
 			groups = append(groups, nil)
 		}
 		last := len(groups) - 1

@@ -33,7 +33,9 @@ type scheduleInput struct {
 	series     []convert.Series
 	calendar   string            // digest of the calendar; empty without one
 	zoneData   string            // version of the time zone data
-	planned    []reminder.Record // what was planned of late; only where the version has changed
+	past       []history         // whose occurrences of the past count; nil for all series
+	planned    plannedSlots      // what was planned of late; only where the version has changed
+	waiting    []reminder.Record // what is due and has no outcome; only where the spec was edited
 	entry      reminder.Schedule // as registered; zero when it is not
 	revision   uint64            // of the entry; 0 when it is not registered
 	open       int64             // epoch of open reminders of this very spec, where the entry is lost; else 0
@@ -62,7 +64,10 @@ type schedulePlan struct {
 	judge      func(reminder.Record) reminder.Reason
 	recipients []reminder.Recipient
 	series     []convert.Series
-	// reminders is what to plan.
+	// adopted are reminders of an older plan that this one has too, and that must be its
+	// own before workers judge by the new entry.
+	adopted []delivery.Planned
+	// reminders is what to plan, the adopted ones included.
 	reminders iter.Seq[delivery.Planned]
 	// taken is how many missed occurrences are taken up, counted for each recipient.
 	taken int64
@@ -70,6 +75,24 @@ type schedulePlan struct {
 	done progress
 	// wake is when the next pass has something to do; zero for never.
 	wake time.Time
+}
+
+// history is a series with when its recipients have joined it: what was due before is
+// not for them. Zero for those that were always there.
+type history struct {
+	*convert.Series
+	joined time.Time
+}
+
+func (in scheduleInput) history() []history {
+	if in.past != nil {
+		return in.past
+	}
+	all := make([]history, len(in.series))
+	for i := range in.series {
+		all[i].Series = &in.series[i]
+	}
+	return all
 }
 
 // planSchedule decides what a pass does for a valid schedule.
@@ -112,6 +135,7 @@ func planAhead(in scheduleInput, p *schedulePlan, known, current bool) {
 	if !current {
 		from = earlier(from, in.now)
 	}
+	p.adopted = fan.adoptions()
 	p.reminders = fan.reminders(from, !current || finish)
 	p.taken = fan.taken()
 	next := firstDue(in.object, in.series, p.entry.Cursor.ThroughTime)

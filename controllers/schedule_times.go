@@ -59,17 +59,73 @@ func waitForCalendar(err error) condition.Summary {
 	return condition.Waiting(v1alpha1.ReasonCalendarNotReady, err.Error())
 }
 
-// plannedOfLate are the reminders of a schedule that are due later, or were not long
-// ago: no change of a zone's rules moves an instant by more than a day.
-func (r *scheduleReconciler) plannedOfLate(ctx context.Context, obj *v1alpha1.ReminderSchedule, now time.Time) ([]reminder.Record, error) {
+// plannedOfLate are the slots of a schedule that are due later, or were not long ago:
+// no change of a zone's rules moves an instant by more than a day. A record of each is
+// kept, however many recipients there are.
+func (r *scheduleReconciler) plannedOfLate(ctx context.Context, obj *v1alpha1.ReminderSchedule, series []convert.Series, now time.Time) (plannedSlots, error) {
+	of, all := seriesOf(series), plannedSlots{}
+	err := r.Broker.Ledger.Of(ctx, obj.Namespace, obj.Name, func(rev broker.Revision) error {
+		s := of[rev.Record.Key.Recipient]
+		if rev.Err == nil && s != nil && rev.Record.Due().After(now.Add(-48*time.Hour)) {
+			all.keep(s.Recipients[0].ID, rev.Record)
+		}
+		return nil
+	})
+	return all, in(errLedger, err)
+}
+
+// waiting are the reminders of a schedule that are due and that nobody has claimed, or
+// that wait for a retry.
+func (r *scheduleReconciler) waiting(ctx context.Context, obj *v1alpha1.ReminderSchedule, now time.Time) ([]reminder.Record, error) {
 	var all []reminder.Record
 	err := r.Broker.Ledger.Of(ctx, obj.Namespace, obj.Name, func(rev broker.Revision) error {
-		if rev.Err == nil && rev.Record.State != reminder.Missed && rev.Record.Due().After(now.Add(-48*time.Hour)) {
+		state := rev.Record.State
+		if rev.Err == nil && (state == reminder.Scheduled || state == reminder.Retrying) && !rev.Record.Due().After(now) {
 			all = append(all, rev.Record)
 		}
 		return nil
 	})
 	return all, in(errLedger, err)
+}
+
+// historyOf tells those recipients that were there when the operator planned the
+// schedule last, with the clock and the date that they have now, from those that have
+// come since, who have no part in what was due before they did; nil where it cannot
+// tell.
+func (r *scheduleReconciler) historyOf(ctx context.Context, obj *v1alpha1.ReminderSchedule, t scheduleTimes, entry reminder.Schedule, edited time.Time) ([]history, error) {
+	had, complete, err := r.Broker.Audience.All(ctx, obj.Namespace, obj.Name, entry.AudienceHash)
+	if err != nil || !complete {
+		return nil, err
+	}
+	before := map[string]reminder.Recipient{}
+	for _, person := range had {
+		before[person.ID] = person
+	}
+	var old, fresh []reminder.Recipient
+	for _, person := range t.recipients {
+		if was, ok := before[person.ID]; ok && sameTimes(obj, was, person) {
+			old = append(old, person)
+		} else {
+			fresh = append(fresh, person)
+		}
+	}
+	return append(joinedAt(obj, t, old, time.Time{}), joinedAt(obj, t, fresh, edited)...), nil
+}
+
+func joinedAt(obj *v1alpha1.ReminderSchedule, t scheduleTimes, recipients []reminder.Recipient, joined time.Time) []history {
+	series, _ := convert.SeriesOf(obj, t.compiled, recipients)
+	all := make([]history, len(series))
+	for i := range series {
+		all[i] = history{&series[i], joined}
+	}
+	return all
+}
+
+// sameTimes tells whether a recipient has the occurrences that it had.
+func sameTimes(obj *v1alpha1.ReminderSchedule, was, is reminder.Recipient) bool {
+	s := obj.Spec.Schedule
+	return was.Active == is.Active && (s.TimeZoneFrom != v1alpha1.TimeZoneFromRecipient || was.TimeZone == is.TimeZone) &&
+		(s.Anchor == nil || was.Attributes[s.Anchor.Attribute] == is.Attributes[s.Anchor.Attribute])
 }
 
 // over tells whether the schedule has no further occurrence, whoever its recipients

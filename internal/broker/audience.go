@@ -85,6 +85,27 @@ func (a *Audience) rewrite(ctx context.Context, namespace, schedule string, reci
 	return nil
 }
 
+// All are the recipients of a schedule as they were projected last, in no order;
+// false when the audience is not complete with that hash.
+func (a *Audience) All(ctx context.Context, namespace, schedule, hash string) ([]reminder.Recipient, bool, error) {
+	values, err := a.values(ctx, namespace, schedule)
+	if err != nil {
+		return nil, false, err
+	}
+	marker := audiencePrefix(namespace, schedule) + markerToken
+	complete := values[marker] == hash
+	delete(values, marker)
+	all := make([]reminder.Recipient, 0, len(values))
+	for key, value := range values {
+		r, err := reminder.DecodeEntry[reminder.Recipient]([]byte(value))
+		if err != nil {
+			return nil, false, fmt.Errorf("%s: %w", a.what("get", key), err)
+		}
+		all = append(all, r)
+	}
+	return all, complete, nil
+}
+
 func (a *Audience) values(ctx context.Context, namespace, schedule string) (map[string]string, error) {
 	have := map[string]string{}
 	err := a.each(ctx, audiencePrefix(namespace, schedule)+"*", func(e entry) error {

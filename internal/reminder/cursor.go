@@ -12,8 +12,9 @@ type Cursor struct {
 	// ThroughTime: occurrences behind DoneTime and up to it are being planned. It
 	// never goes back while the epoch stays.
 	ThroughTime time.Time `json:"throughTime,omitzero"`
-	// CatchUpTime is when a plan found occurrences that were past already: which of
-	// those it takes up follows from it. Zero where there were none.
+	// CatchUpTime is when a plan found that occurrences behind SinceTime had been
+	// missed: which of those it takes up follows from both. Zero where none had.
+	SinceTime   time.Time `json:"sinceTime,omitzero"`
 	CatchUpTime time.Time `json:"catchUpTime,omitzero"`
 	// Missed is what that plan gives up; nil for nothing.
 	Missed *Gap `json:"missed,omitempty"`
