@@ -50,7 +50,7 @@ type state struct {
 
 // compare works out what an edit changes.
 func compare(before, after state) comparison {
-	c := comparison{Added: []shownOccurrence{}, Removed: []shownOccurrence{}, Moved: []move{}, Notes: identityNotes(before.obj, after.obj)}
+	c := comparison{Added: []shownOccurrence{}, Removed: []shownOccurrence{}, Moved: []move{}, Notes: editNotes(before.obj, after.obj)}
 	removed, added := difference(before.rows, after.rows), difference(after.rows, before.rows)
 	c.Kept = len(before.rows) - len(removed)
 	c.edits = pair(removed, added)

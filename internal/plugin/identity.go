@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/convert"
 )
 
-// identityNotes say what an edit does to the identity of reminders: an occurrence that is kept may still be another
-// reminder, which is sent although the one before it was.
-func identityNotes(before, after *v1alpha1.ReminderSchedule) []string {
+// editNotes say what an edit changes beside the occurrences: one that is kept may still be another reminder, which is sent
+// although the one before it was, or be released at another time.
+func editNotes(before, after *v1alpha1.ReminderSchedule) []string {
 	notes := []string{}
 	if before == nil || after == nil {
 		return notes
@@ -23,6 +24,9 @@ func identityNotes(before, after *v1alpha1.ReminderSchedule) []string {
 		notes = append(notes, fmt.Sprintf("spec.identity changes from %s to %s: all are other reminders, also for occurrences that are kept", a, b))
 	case a == v1alpha1.IdentityBusinessDate:
 		notes = append(notes, "spec.identity is BusinessDate: what stays on its date is the same reminder, whatever its time")
+	}
+	if a, b := convert.Jitter(before), convert.Jitter(after); a != b {
+		notes = append(notes, fmt.Sprintf("spec.schedule.jitter changes from %s to %s: reminders are released at other times, also for occurrences that are kept", a, b))
 	}
 	if !before.Spec.Suspend && after.Spec.Suspend {
 		notes = append(notes, "the schedule is suspended: none of them is sent")

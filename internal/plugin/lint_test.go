@@ -138,6 +138,8 @@ func TestDiff(t *testing.T) {
 		"of another time of a date adds nothing":  {byDate(`cron: "0 9 * * *"`), byDate(`cron: "0 9,15 * * *"`), "edited", counts{Kept: 5}, "spec.identity is BusinessDate"},
 		"of an earlier time of a date moves it":   {byDate(`cron: "0 9 * * *"`), byDate(`cron: "0 8,9 * * *"`), "edited", counts{Moved: 5}, "spec.identity is BusinessDate"},
 		"of the identity removes later times":     {schedule("a", `cron: "0 9-12 * * *"`), byDate(`cron: "0 9-12 * * *"`), "edited", counts{Kept: 2, Removed: 3}, "spec.identity changes from DueTime to BusinessDate"},
+		"of jitter changes the times of release":  {daily, schedule("a", `cron: "0 9 * * *", jitter: 10m`), "edited", counts{Kept: 5}, "spec.schedule.jitter changes from 0s to 10m0s: reminders are released at other times"},
+		"of a jitter of nothing is none":          {daily, schedule("a", `cron: "0 9 * * *", jitter: 0s`), "none", counts{Kept: 5}, ""},
 		"of a default is none":                    {daily, strings.Replace(daily, "channelName", "identity: DueTime\n  channelName", 1), "none", counts{Kept: 5}, ""},
 		"of suspend says so":                      {daily, strings.Replace(daily, "channelName", "suspend: true\n  channelName", 1), "edited", counts{Kept: 5}, "suspended"},
 		"of recipients counts them":               {daily, strings.Replace(daily, "  - {id: acct_1", "  - {id: acct_2, address: b}\n  - {id: acct_1", 1), "edited", counts{Kept: 5}, "1 recipient added"},
