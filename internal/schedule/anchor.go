@@ -35,7 +35,7 @@ func (s *Schedule) setAnchor(spec Spec) *FieldError {
 	if f != nil {
 		return f.in("anchor.offset", written.Offset)
 	}
-	if offset.BusinessDays != 0 && spec.Calendar == nil {
+	if strings.Contains(written.Offset, "BD") && spec.Calendar == nil {
 		return whole("anchor.offset", written.Offset, "business days need a calendar", "set calendarName, or write "+strings.Replace(written.Offset, "BD", "D", 1))
 	}
 	timeOfDay, f := parseTimeOfDay(written.Time)

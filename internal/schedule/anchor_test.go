@@ -100,6 +100,7 @@ func TestAnchorsThatAreRefused(t *testing.T) {
 		`anchor.offset: character 2: "-3D" is not the next part of a period; ` + hint:                            {Attribute: "a", Time: "09:00", Offset: "P-3D"},
 		`anchor.offset: character 3: an offset counts days, not hours; set the time of day in time; ` + hint:     {Attribute: "a", Time: "09:00", Offset: "-PT3H"},
 		`anchor.offset: character 4: "1M" is not the next part of a period; ` + hint:                             {Attribute: "a", Time: "09:00", Offset: "P1D1M"},
+		"anchor.offset: business days need a calendar; set calendarName, or write P0D":                           {Attribute: "a", Time: "09:00", Offset: "P0BD"},
 		"anchor.offset: business days are counted alone; write the business days only, such as -P3BD":            {Attribute: "a", Time: "09:00", Offset: "P1M3BD"},
 		`anchor.offset: character 2: 100Y is more than 99Y; ` + hint:                                             {Attribute: "a", Time: "09:00", Offset: "P100Y"},
 		`anchor.offset: character 2: "1.5D" is not the next part of a period; ` + hint:                           {Attribute: "a", Time: "09:00", Offset: "P1.5D"},

@@ -6,8 +6,12 @@ import (
 	"time"
 )
 
-// maxCron bounds a cron expression, in bytes; every set of values can be written in less.
-const maxCron = 512
+const (
+	// maxCron bounds a cron expression, in bytes; every set of values can be written in less.
+	maxCron = 512
+	// offeredCron is what the API takes. The canonical form of such an expression may be longer, and is read again here.
+	offeredCron = 256
+)
 
 const cronExample = `write five fields, minute hour day-of-month month day-of-week, such as "0 9 * * MON-FRI"`
 
@@ -67,7 +71,7 @@ func parseCron(text string, match DayMatch) (*cron, *fault) {
 // checkCronText refuses what no field can contain, so that the rest may count bytes as characters.
 func checkCronText(text string) *fault {
 	if len(text) > maxCron {
-		return &fault{pos: -1, reason: fmt.Sprintf("the expression has %d characters, %d are allowed", len(text), maxCron), hint: cronExample}
+		return &fault{pos: -1, reason: fmt.Sprintf("the expression has %d characters, %d are allowed", len(text), offeredCron), hint: cronExample}
 	}
 	for i := range len(text) {
 		if c := text[i]; c != ' ' && c != '\t' && (c < '!' || c > '~') {

@@ -7,17 +7,27 @@ import (
 
 // refuseZonePrefix refuses TZ= and CRON_TZ= where other systems allow them: the zone has a field of its own.
 func refuseZonePrefix(first token) *fault {
-	upper := strings.ToUpper(first.text)
+	zone, found := cutZonePrefix(first.text)
+	if !found {
+		return nil
+	}
+	for more := true; more; {
+		zone, more = cutZonePrefix(zone)
+	}
+	hint := "leave it out and set timeZone"
+	if zone != "" {
+		hint = fmt.Sprintf("leave it out and set timeZone: %s", shown(zone))
+	}
+	return first.fault("an expression has no time zone", hint)
+}
+
+func cutZonePrefix(text string) (zone string, found bool) {
 	for _, prefix := range []string{"TZ=", "CRON_TZ="} {
-		if strings.HasPrefix(upper, prefix) {
-			hint := "leave it out and set timeZone"
-			if zone := first.text[len(prefix):]; zone != "" {
-				hint = fmt.Sprintf("leave it out and set timeZone: %s", shown(zone))
-			}
-			return first.fault("an expression has no time zone", hint)
+		if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
+			return text[len(prefix):], true
 		}
 	}
-	return nil
+	return text, false
 }
 
 // refuseForeign refuses what other dialects of cron write, by name.

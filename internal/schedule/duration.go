@@ -66,7 +66,7 @@ func parsePeriod(text string) (Period, *fault) {
 	switch {
 	case body != "":
 		return Period{}, &fault{pos: pos, reason: fmt.Sprintf("%q is not the next part of a period", shown(body)), hint: periodHint}
-	case p.BusinessDays != 0 && (p.Years|p.Months|p.Weeks|p.Days) != 0:
+	case strings.Contains(text, "BD") && (p.Years|p.Months|p.Weeks|p.Days) != 0:
 		return Period{}, &fault{pos: -1, reason: "business days are counted alone", hint: "write the business days only, such as -P3BD"}
 	}
 	return p, nil

@@ -7,10 +7,13 @@ import (
 )
 
 const (
-	// MinEvery is the shortest Spec.Every that is accepted.
+	// MinEvery is the shortest Spec.Every that is accepted. The API asks for offeredEvery or more.
 	MinEvery = time.Second
 	// MaxEvery is the longest Spec.Every that is accepted: ten years of 365 days.
 	MaxEvery = 10 * 365 * 24 * time.Hour
+
+	// offeredEvery is the shortest that the API takes, so that no hint names a shorter one.
+	offeredEvery = 10 * time.Second
 )
 
 // every is the series origin, origin+step, origin+2×step and so on, in real time.
@@ -23,11 +26,11 @@ type every struct {
 func compileEvery(s Spec, zone *tzdb.Zone) (*every, *FieldError) {
 	switch value := s.Every.String(); {
 	case s.Every < MinEvery:
-		return nil, whole("every", value, "an interval of "+short(s.Every)+" is shorter than "+short(MinEvery), "write 1s or more, such as 36h")
+		return nil, whole("every", value, "an interval of "+short(s.Every)+" is too short", "write "+short(offeredEvery)+" or more, such as 36h")
 	case s.Every > MaxEvery:
 		return nil, whole("every", value, "an interval of "+short(s.Every)+" is longer than ten years ("+short(MaxEvery)+")", "use at for a single time")
 	case s.Every%time.Second != 0:
-		return nil, whole("every", value, "an interval counts whole seconds", "write "+short(s.Every.Round(time.Second)))
+		return nil, whole("every", value, "an interval counts whole seconds", "write "+short(max(s.Every.Round(time.Second), offeredEvery)))
 	case s.Origin.IsZero():
 		return nil, whole("every", value, "an interval needs an origin, and there is none", "set startTime")
 	}

@@ -32,7 +32,11 @@ func TestExpressionsThatAreRefused(t *testing.T) {
 		},
 		"T13: zone prefixes in a row": {
 			cron: "TZ=TZ=TZ=",
-			want: "character 1: an expression has no time zone; leave it out and set timeZone: TZ=TZ=",
+			want: "character 1: an expression has no time zone; leave it out and set timeZone",
+		},
+		"T13: zone prefixes before a zone": {
+			cron: "TZ=CRON_TZ=Europe/Rome 0 9 * * *",
+			want: "character 1: an expression has no time zone; leave it out and set timeZone: Europe/Rome",
 		},
 		"T13: the long zone prefix": {
 			cron: "CRON_TZ=UTC",
@@ -110,7 +114,7 @@ func TestExpressionsThatAreRefused(t *testing.T) {
 		},
 		"64 KiB": {
 			cron: strings.Repeat("1,", 32<<10),
-			want: "the expression has 65536 characters, 512 are allowed; " + example,
+			want: "the expression has 65536 characters, 256 are allowed; " + example,
 		},
 		"a step of nothing": {
 			cron: "*/0 * * * *",
@@ -226,19 +230,19 @@ func TestSpecsThatAreRefused(t *testing.T) {
 		},
 		"T22: every 500ms": {
 			spec: schedule.Spec{Every: 500 * time.Millisecond, Origin: origin},
-			want: "every: an interval of 500ms is shorter than 1s; write 1s or more, such as 36h",
+			want: "every: an interval of 500ms is too short; write 10s or more, such as 36h",
 		},
 		"T22: every -1h": {
 			spec: schedule.Spec{Every: -time.Hour, Origin: origin},
-			want: "every: an interval of -1h is shorter than 1s; write 1s or more, such as 36h",
+			want: "every: an interval of -1h is too short; write 10s or more, such as 36h",
 		},
 		"T22: every 1ns": {
 			spec: schedule.Spec{Every: 1, Origin: origin},
-			want: "every: an interval of 1ns is shorter than 1s; write 1s or more, such as 36h",
+			want: "every: an interval of 1ns is too short; write 10s or more, such as 36h",
 		},
 		"every 1.5s": {
 			spec: schedule.Spec{Every: 1500 * time.Millisecond, Origin: origin},
-			want: "every: an interval counts whole seconds; write 2s",
+			want: "every: an interval counts whole seconds; write 10s",
 		},
 		"every 100 years": {
 			spec: schedule.Spec{Every: 876000 * time.Hour, Origin: origin},
