@@ -52,7 +52,7 @@ type differ struct {
 func (d *differ) unreadable(sides [2]*inventory, out io.Writer) (bad bool) {
 	for _, side := range sides {
 		for _, o := range side.objects {
-			if o.kind == "ReminderSchedule" && o.name != "" || o.kind == "BusinessCalendar" || !o.failed() {
+			if o.kind == "ReminderSchedule" && o.name != "" && !o.repeated || o.kind == "BusinessCalendar" || !o.failed() {
 				continue
 			}
 			bad = true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/reminder-operator/reminder-operator/internal/admission"
@@ -36,6 +37,15 @@ func readFiles(ctx context.Context, stdin io.Reader, namespace string, files []s
 		all = append(all, readDocuments(nameOf(file), text)...)
 	}
 	return takeStock(ctx, schemas, namespace, all)
+}
+
+// namesOf are files as messages name them.
+func namesOf(files []string) string {
+	names := make([]string, 0, len(files))
+	for _, file := range files {
+		names = append(names, nameOf(file))
+	}
+	return strings.Join(names, ", ")
 }
 
 func nameOf(file string) string {

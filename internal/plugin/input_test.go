@@ -30,8 +30,8 @@ func TestNextReads(t *testing.T) {
 		"empty documents":                             {"---\n---\n# nothing\n" + a + "---\n", "a"},
 		"flow style":                                  {flow, "a"},
 		"JSON":                                        {asJSON, "a"},
-		"JSON objects one behind the other":           {asJSON + "\n" + asJSON[:len(asJSON)-1] + "}", "a a"},
-		"JSON after a separator":                      {a + "---\n" + asJSON, "a a"},
+		"JSON objects one behind the other":           {asJSON + "\n" + asJSON[:len(asJSON)-1] + "}", "a a*"},
+		"JSON after a separator":                      {a + "---\n" + asJSON, "a a*"},
 		"a List":                                      {"apiVersion: v1\nkind: List\nitems: [" + flow + "]", "a"},
 		"a list of our kind":                          {"apiVersion: reminders.dev/v1alpha1\nkind: ReminderScheduleList\nitems: [{metadata: {name: a}, spec: {schedule: {cron: '@daily'}}}]", "a"},
 		"an anchor and its alias":                     {header + "metadata: {name: &x a, labels: {b: *x}}\nspec: {schedule: {cron: '@daily'}}", "a"},
@@ -40,7 +40,7 @@ func TestNextReads(t *testing.T) {
 		"the others beside a scalar":                  {a + "---\nhello\n" + b, "a * b"},
 		"the others beside one of another version":    {a + strings.ReplaceAll(b, "v1alpha1", "v2"), "a b*"},
 		"a schedule without a name":                   {header + "spec: {schedule: {cron: '@daily'}}", ""},
-		"two of one name":                             {a + a, "a a"},
+		"two of one name":                             {a + a, "a a*"},
 		"a field twice":                               {header + "metadata: {name: a}\nspec: {schedule: {cron: '@daily', cron: '@hourly'}}", "*"},
 		"a field twice in JSON":                       {strings.Replace(asJSON, `"cron"`, `"cron":"@hourly","cron"`, 1), "*"},
 		"a spec that is a list":                       {header + "metadata: {name: a}\nspec: []", "a*"},
@@ -120,7 +120,10 @@ func TestFilesAreReadTogether(t *testing.T) {
 		"files that are too large":         {[]string{"-f", large, "-f", large}, "", 1, "more than 16 MiB in all"},
 		"the standard input twice":         {[]string{"-f", "-", "-f", "-"}, "", 2, "the standard input can be read once"},
 		"too many documents":               {[]string{"-f", "-"}, strings.Repeat("---\na: b\n", 20_001), 1, "more than 20000 objects"},
-		"an empty file":                    {[]string{"-f", "-"}, "", 0, "there is no ReminderSchedule among the documents"},
+		"an empty file":                    {[]string{"-f", "-"}, "", 1, "no ReminderSchedule in stdin"},
+		"files without a schedule":         {[]string{"-f", calendar, "-f", "-"}, "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", 1, "kubectl reminders: no ReminderSchedule in " + calendar + ", stdin"},
+		"two schedules of one name":        {[]string{"-f", rent, "-f", "-", "-f", calendar}, schedule("rent", `cron: "@daily"`), 1, "metadata.name: there are two of this name; the other is document 1 (line 1) of " + rent},
+		"one name in two namespaces":       {[]string{"-f", rent, "-f", "-", "-f", calendar}, strings.Replace(schedule("rent", `cron: "@daily"`), "{name: rent}", "{name: rent, namespace: shop}", 1), 0, "holiday New Year's Day"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -117,6 +117,15 @@ func compared(t *testing.T, before, after string, args ...string) (comparison, a
 	return c, a
 }
 
+func TestDiffDoesNotPassOverASecondOfOneName(t *testing.T) {
+	t.Parallel()
+	a := schedule("a", `cron: "0 9 * * *"`)
+	answer := run(a+a, "lint", "--diff", write(t, t.TempDir(), "old.yaml", a), "-")
+	if want := "there are two of this name"; answer.code != 1 || !strings.Contains(answer.err, want) {
+		t.Errorf("%+v, want %s", answer, want)
+	}
+}
+
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	type counts struct{ Kept, Added, Removed, Moved int }

@@ -70,7 +70,8 @@ With -f the ReminderSchedules are those of files, and no cluster is asked; their
 iCalendar files, must be in the files too. With names they are those of a cluster.
 
 Where recipients differ in their times, all are put in the order of their times, and --count is about all together. Jitter
-is not applied. The exit code is 1 if a schedule or a calendar is in error; the others are shown nevertheless.`,
+is not applied. The exit code is 1 if a schedule or a calendar is in error, while the others are shown nevertheless, and if
+files have no schedule at all.`,
 		Example: nextExample,
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(c.Context(), streams, now, args) },
@@ -110,11 +111,11 @@ func (f *nextFlags) run(ctx context.Context, streams genericclioptions.IOStreams
 	for _, note := range stock.notes() {
 		fmt.Fprintln(streams.ErrOut, clean(note))
 	}
-	return previewFiles(ctx, stock, p, from, f.window.count, streams.ErrOut)
+	return f.previewFiles(ctx, stock, p, from, streams.ErrOut)
 }
 
 // previewFiles shows all schedules among documents, and what is wrong with calendars.
-func previewFiles(ctx context.Context, stock *inventory, p printer, from time.Time, count int, errOut io.Writer) error {
+func (f *nextFlags) previewFiles(ctx context.Context, stock *inventory, p printer, from time.Time, errOut io.Writer) error {
 	days, bad, shown := newCalendars(stock), false, 0
 	for _, o := range stock.objects {
 		switch o.kind {
@@ -129,7 +130,7 @@ func previewFiles(ctx context.Context, stock *inventory, p printer, from time.Ti
 			continue
 		}
 		shown++
-		result := o.preview(ctx, days, from, count)
+		result := o.preview(ctx, days, from, f.window.count)
 		bad = bad || result.Error != ""
 		if err := p.print(result); err != nil {
 			return err
@@ -142,7 +143,7 @@ func previewFiles(ctx context.Context, stock *inventory, p printer, from time.Ti
 		return errInError
 	}
 	if shown == 0 {
-		fmt.Fprintln(errOut, "there is no ReminderSchedule among the documents")
+		return fmt.Errorf("no ReminderSchedule in %s", namesOf(f.files))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type object struct {
 	document
 	kind, namespace, name string
 	problems              []problem
+	repeated              bool // another object before it has its key
 
 	// What it is; nil when it is of another kind, or cannot be read as this one.
 	schedule  *v1alpha1.ReminderSchedule
@@ -90,6 +91,7 @@ func (i *inventory) add(o *object) {
 		return
 	}
 	if before := i.byKey[o.key()]; before != nil {
+		o.repeated = true
 		o.fail("metadata.name", "there are two of this name; the other is %s of %s", before.place(), before.file)
 		return
 	}

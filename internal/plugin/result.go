@@ -78,7 +78,7 @@ func (o *object) preview(ctx context.Context, c *calendars, from time.Time, coun
 	return r
 }
 
-// aboutTime tells whether a problem keeps a schedule from having times.
+// aboutTime tells whether a problem keeps a schedule from having times, or makes it doubtful which ones it has.
 func (o *object) aboutTime(p problem) bool {
-	return p.Severity == severityError && (o.schedule == nil || p.Path == "" || p.within(schedulePath) || p.Path == "kind" || p.Path == "apiVersion")
+	return p.Severity == severityError && (o.schedule == nil || p.Path == "" || p.within(schedulePath) || o.repeated || p.Path == "kind" || p.Path == "apiVersion")
 }
