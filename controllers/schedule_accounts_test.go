@@ -93,8 +93,8 @@ func (a *accounts) check() {
 	from, through := a.object.CreationTimestamp.Time, a.entry.Cursor.ThroughTime
 	want, missed := int64(0), int64(0)
 	for _, s := range a.input().series {
-		o := occurrencesOf(a.object, s)
-		want += o.count(from, through) * int64(len(s.Recipients))
+		o := convert.OccurrencesOf(a.object, s)
+		want += o.Count(from, through) * int64(len(s.Recipients))
 	}
 	for _, gap := range a.missed {
 		missed += gap.Reminders

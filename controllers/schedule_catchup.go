@@ -16,55 +16,15 @@ import (
 // recipient.
 const catchUpPace = time.Second
 
-// occurrences are those of one series as a schedule's identity counts them.
-type occurrences struct {
-	*schedule.Schedule
-	byDate bool
-}
-
-func occurrencesOf(obj *v1alpha1.ReminderSchedule, s convert.Series) occurrences {
-	return occurrences{s.Schedule, obj.Spec.Identity == v1alpha1.IdentityBusinessDate}
-}
-
-// counts tells whether an occurrence is one of its own: with the identity
-// BusinessDate the first of each date is.
-func (s occurrences) counts(o schedule.Occurrence) bool { return !s.byDate || s.FirstOfDate(o) }
-
-// next is the first that is due after a time.
-func (s occurrences) next(after time.Time) (schedule.Occurrence, bool) {
-	o, ok := s.Next(after)
-	for ok && !s.counts(o) {
-		o, ok = s.Next(o.Due)
-	}
-	return o, ok
-}
-
-// previous is the last that is due at a time or before it.
-func (s occurrences) previous(before time.Time) (schedule.Occurrence, bool) {
-	o, ok := s.Previous(before)
-	for ok && !s.counts(o) {
-		o, ok = s.Previous(o.Due.Add(-time.Second))
-	}
-	return o, ok
-}
-
-// count is how many fall due behind from and up to through.
-func (s occurrences) count(from, through time.Time) int64 {
-	if s.byDate {
-		return int64(s.CountDates(from, through))
-	}
-	return int64(s.Count(from, through))
-}
-
 // caughtUp are the occurrences, oldest first, that fell due behind since and up to
 // now, and that catchUp takes up: those inside the window whose deadline has not
 // passed, the newest first, as many as the policy allows.
-func caughtUp(obj *v1alpha1.ReminderSchedule, s occurrences, since, now time.Time) []schedule.Occurrence {
+func caughtUp(obj *v1alpha1.ReminderSchedule, s convert.Occurrences, since, now time.Time) []schedule.Occurrence {
 	c := convert.CatchUp(obj)
 	oldest := later(since, later(now.Add(-c.Window), now.Add(-convert.Deadline(obj))))
 	var taken []schedule.Occurrence
-	o, ok := s.previous(now)
-	for ; ok && o.Due.After(oldest) && len(taken) < c.Limit; o, ok = s.previous(o.Due.Add(-time.Second)) {
+	o, ok := s.Previous(now)
+	for ; ok && o.Due.After(oldest) && len(taken) < c.Limit; o, ok = s.Previous(o.Due.Add(-time.Second)) {
 		taken = append(taken, o)
 	}
 	slices.Reverse(taken)
@@ -76,9 +36,9 @@ func caughtUp(obj *v1alpha1.ReminderSchedule, s occurrences, since, now time.Tim
 func missedBetween(in scheduleInput, since time.Time) *reminder.Gap {
 	var gap reminder.Gap
 	for _, h := range in.history() {
-		s, from := occurrencesOf(in.object, *h.Series), later(since, h.joined)
+		s, from := convert.OccurrencesOf(in.object, *h.Series), later(since, h.joined)
 		taken := caughtUp(in.object, s, from, in.now)
-		n := s.count(from, in.now) - int64(len(taken))
+		n := s.Count(from, in.now) - int64(len(taken))
 		if n <= 0 {
 			continue
 		}
@@ -96,15 +56,15 @@ func missedBetween(in scheduleInput, since time.Time) *reminder.Gap {
 }
 
 // ends are the first and the last occurrence that is given up.
-func ends(s occurrences, since, now time.Time, taken []schedule.Occurrence) (first, last time.Time) {
-	if o, ok := s.next(since); ok {
+func ends(s convert.Occurrences, since, now time.Time, taken []schedule.Occurrence) (first, last time.Time) {
+	if o, ok := s.Next(since); ok {
 		first = o.Due
 	}
 	until := now
 	if len(taken) > 0 {
 		until = taken[0].Due.Add(-time.Second)
 	}
-	if o, ok := s.previous(until); ok {
+	if o, ok := s.Previous(until); ok {
 		last = o.Due
 	}
 	return first, later(first, last)

@@ -56,8 +56,8 @@ func (f *fan) reminders(from time.Time, moved bool) iter.Seq[delivery.Planned] {
 
 // ahead yields what lies behind from and up to the end of the cursor.
 func (f *fan) ahead(from time.Time, yield func(delivery.Planned) bool) bool {
-	for s, o := range inOrder(f.in.series, from, f.entry.Cursor.ThroughTime) {
-		if occurrencesOf(f.in.object, *s).counts(o) && !f.each(s, o, time.Time{}, yield) {
+	for s, o := range inOrder(f.in.object, f.in.series, from, f.entry.Cursor.ThroughTime) {
+		if !f.each(s, o, time.Time{}, yield) {
 			return false
 		}
 	}
@@ -68,9 +68,9 @@ func (f *fan) ahead(from time.Time, yield func(delivery.Planned) bool) bool {
 // there by then.
 func (f *fan) past(from, through time.Time, yield func(delivery.Planned) bool) bool {
 	for _, h := range f.in.history() {
-		s := occurrencesOf(f.in.object, *h.Series)
+		s := convert.OccurrencesOf(f.in.object, *h.Series)
 		for o := range s.Between(later(from, h.joined), earlier(through, f.entry.Cursor.ThroughTime)) {
-			if s.counts(o) && !f.each(h.Series, o, time.Time{}, yield) {
+			if !f.each(h.Series, o, time.Time{}, yield) {
 				return false
 			}
 		}
@@ -82,7 +82,7 @@ func (f *fan) past(from, through time.Time, yield func(delivery.Planned) bool) b
 func (f *fan) caughtUp(yield func(delivery.Planned) bool) bool {
 	c := f.entry.Cursor
 	for _, h := range f.in.history() {
-		for rank, o := range caughtUp(f.in.object, occurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime) {
+		for rank, o := range caughtUp(f.in.object, convert.OccurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime) {
 			if !f.each(h.Series, o, c.CatchUpTime.Add(time.Duration(rank)*catchUpPace), yield) {
 				return false
 			}
@@ -98,7 +98,7 @@ func (f *fan) taken() (n int64) {
 		return 0
 	}
 	for _, h := range f.in.history() {
-		n += int64(len(caughtUp(f.in.object, occurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime)) * len(h.Recipients))
+		n += int64(len(caughtUp(f.in.object, convert.OccurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime)) * len(h.Recipients))
 	}
 	return n
 }
@@ -122,7 +122,7 @@ func (f *fan) adoptions() (all []delivery.Planned) {
 			continue
 		}
 		o, ok := s.Schedule.At(r.Due())
-		if !ok || !occurrencesOf(f.in.object, *s).counts(o) || f.slot(s, o) != r.Key.Slot {
+		if !ok || !convert.OccurrencesOf(f.in.object, *s).Counts(o) || f.slot(s, o) != r.Key.Slot {
 			continue
 		}
 		for _, person := range s.Recipients {
@@ -197,12 +197,13 @@ func (f *fan) slot(s *convert.Series, o schedule.Occurrence) string {
 
 // inOrder yields the occurrences of all series behind from and up to through, in
 // order of time.
-func inOrder(series []convert.Series, from, through time.Time) iter.Seq2[*convert.Series, schedule.Occurrence] {
+func inOrder(obj *v1alpha1.ReminderSchedule, series []convert.Series, from, through time.Time) iter.Seq2[*convert.Series, schedule.Occurrence] {
 	return func(yield func(*convert.Series, schedule.Occurrence) bool) {
 		var h heads
 		for i := range series {
-			if o, ok := series[i].Schedule.Next(from); ok && !o.Due.After(through) {
-				h = append(h, head{&series[i], o})
+			all := convert.OccurrencesOf(obj, series[i])
+			if o, ok := all.Next(from); ok && !o.Due.After(through) {
+				h = append(h, head{&series[i], all, o})
 			}
 		}
 		heap.Init(&h)
@@ -210,7 +211,7 @@ func inOrder(series []convert.Series, from, through time.Time) iter.Seq2[*conver
 			if !yield(h[0].series, h[0].next) {
 				return
 			}
-			if o, ok := h[0].series.Schedule.Next(h[0].next.Due); ok && !o.Due.After(through) {
+			if o, ok := h[0].all.Next(h[0].next.Due); ok && !o.Due.After(through) {
 				h[0].next = o
 				heap.Fix(&h, 0)
 			} else {
@@ -225,6 +226,7 @@ type heads []head
 
 type head struct {
 	series *convert.Series
+	all    convert.Occurrences
 	next   schedule.Occurrence
 }
 

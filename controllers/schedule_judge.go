@@ -35,7 +35,7 @@ func slotsAhead(in scheduleInput, entry reminder.Schedule, wanted bool) *slotSet
 			}
 		}
 	}
-	for s, o := range inOrder(in.series, in.now, a.through) {
+	for s, o := range inOrder(in.object, in.series, in.now, a.through) {
 		bySeries[s][f.slot(s, o)] = true
 	}
 	return a

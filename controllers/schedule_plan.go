@@ -168,7 +168,7 @@ func later(a, b time.Time) time.Time {
 func firstDue(obj *v1alpha1.ReminderSchedule, series []convert.Series, after time.Time) time.Time {
 	var first time.Time
 	for i := range series {
-		if o, ok := occurrencesOf(obj, series[i]).next(after); ok && (first.IsZero() || o.Due.Before(first)) {
+		if o, ok := convert.OccurrencesOf(obj, series[i]).Next(after); ok && (first.IsZero() || o.Due.Before(first)) {
 			first = o.Due
 		}
 	}

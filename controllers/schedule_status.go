@@ -56,7 +56,7 @@ func (r *scheduleReconciler) describeHeld(ctx context.Context, obj *v1alpha1.Rem
 	if pending := totals.Pending(); pending > 0 {
 		found.again = r.StatusInterval
 		if entry.UID == string(obj.UID) && !entry.Suspended && !entry.Deleted {
-			found.summary = condition.Stalled(s.Reason(), fmt.Sprintf("%s; what generation %d has planned still goes out (%s)", s.Message(), entry.Generation, plural(pending, "reminder")))
+			found.summary = s.Saying(fmt.Sprintf("%s; what generation %d has planned still goes out (%s)", s.Message(), entry.Generation, plural(pending, "reminder")))
 		}
 	}
 	return found, nil
@@ -112,7 +112,7 @@ func lastDue(have *metav1.Time, obj *v1alpha1.ReminderSchedule, series []convert
 	}
 	since := later(later(entry.CreateTime, entry.EditTime), later(entry.ResumeTime, last))
 	for i := range series {
-		if o, ok := occurrencesOf(obj, series[i]).previous(now); ok && o.Due.After(since) && !entry.Suspended {
+		if o, ok := convert.OccurrencesOf(obj, series[i]).Previous(now); ok && o.Due.After(since) && !entry.Suspended {
 			last = later(last, o.Due)
 		}
 	}
@@ -191,6 +191,8 @@ func summarise(obj *v1alpha1.ReminderSchedule, channel *v1alpha1.ReminderChannel
 		return condition.Ready(v1alpha1.ReasonSuspended, "suspended; nothing is planned or sent")
 	case obj.Status.FinishTime != nil && counts.Due+counts.Cancelled == counts.Missed:
 		return finished("there is no further occurrence, and none fell due that could still be taken up", warnings)
+	case obj.Status.FinishTime != nil && counts.Missed > 0:
+		return finished(fmt.Sprintf("there is no further occurrence; %s missed, and every other one has an outcome", plural(counts.Missed, "reminder")), warnings)
 	case obj.Status.FinishTime != nil:
 		return finished("there is no further occurrence, and every reminder has an outcome", warnings)
 	case channel == nil:

@@ -140,17 +140,17 @@ type ReminderCounts struct {
 // MissedRun is a run of occurrences that fell due while nothing was planned and that were not taken up.
 type MissedRun struct {
 	// firstDueTime is the due time of the first of them, in UTC.
-	// +required
+	// +optional
 	FirstDueTime metav1.Time `json:"firstDueTime,omitzero"`
 
 	// lastDueTime is the due time of the last of them, in UTC.
-	// +required
+	// +optional
 	LastDueTime metav1.Time `json:"lastDueTime,omitzero"`
 
-	// reminders is how many reminders that is: each occurrence counts once for each recipient.
-	// +kubebuilder:validation:Minimum=0
-	// +optional
-	Reminders int64 `json:"reminders"`
+	// reminders is how many reminders that is: each occurrence counts once for each recipient. 1 or more.
+	// +kubebuilder:validation:Minimum=1
+	// +required
+	Reminders int64 `json:"reminders,omitempty"`
 }
 
 // DeadLetterStatus counts dead letters and shows the newest.

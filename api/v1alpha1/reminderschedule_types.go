@@ -174,6 +174,7 @@ type SLOSpec struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since creation"
 // +kubebuilder:printcolumn:name="Last",type=string,priority=1,JSONPath=`.status.lastDueTime`,description="The last due time, in UTC"
 // +kubebuilder:printcolumn:name="Late",type=integer,priority=1,JSONPath=`.status.counts.sentLate`,description="Reminders that were accepted late"
+// +kubebuilder:printcolumn:name="Missed",type=integer,priority=1,JSONPath=`.status.counts.missed`,description="Reminders that were never planned and fell due"
 // +kubebuilder:printcolumn:name="Suppressed",type=integer,priority=1,JSONPath=`.status.counts.suppressed`,description="Duplicates that were not sent"
 // +kubebuilder:printcolumn:name="Pending",type=integer,priority=1,JSONPath=`.status.counts.pending`,description="Planned reminders without an outcome"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why the schedule is ready or not"

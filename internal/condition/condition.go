@@ -33,6 +33,9 @@ func Waiting(reason, message string) Summary { return Summary{waiting, reason, c
 // Stalled: only an edit of the object can help.
 func Stalled(reason, message string) Summary { return Summary{stalled, reason, clip(message)} }
 
+// Saying is the same summary with another message.
+func (s Summary) Saying(message string) Summary { return Summary{s.kind, s.reason, clip(message)} }
+
 // IsReady tells whether the summary says Ready.
 func (s Summary) IsReady() bool { return s.kind == ready }
 

@@ -24,21 +24,21 @@ func columns(c *cluster.Cluster) func(*testing.T, client.Client) {
 				object: goodSchedule, kind: "rsched", edits: []edit{set("metadata.name", "columns")},
 				status: map[string]any{
 					"timeZone": "Europe/Berlin", "nextDueTime": "2026-11-03T08:00:00Z", "lastDueTime": "2026-11-02T08:00:00Z",
-					"counts":     map[string]any{"due": 7, "sent": 5, "sentLate": 1, "suppressed": 2, "pending": 3, "dead": 2},
+					"counts":     map[string]any{"due": 7, "sent": 5, "sentLate": 1, "missed": 4, "suppressed": 2, "pending": 3, "dead": 2},
 					"slo":        map[string]any{"compliance": "71.42", "errorBudgetRemaining": "-12.5"},
 					"conditions": []any{map[string]any{"type": "Ready", "status": "True", "reason": "Planned", "message": "", "lastTransitionTime": "2026-11-01T00:00:00Z"}},
 				},
 				want: [][]string{
-					{"NAME", "SCHEDULE", "ZONE", "NEXT", "DUE", "SENT", "DEAD", "SLO", "BUDGET", "READY", "AGE", "LAST", "LATE", "SUPPRESSED", "PENDING", "REASON"},
-					{"columns", "0 9 * * *", "Europe/Berlin", "2026-11-03T08:00:00Z", "7", "5", "2", "71.42", "-12.5", "True", "", "2026-11-02T08:00:00Z", "1", "2", "3", "Planned"},
+					{"NAME", "SCHEDULE", "ZONE", "NEXT", "DUE", "SENT", "DEAD", "SLO", "BUDGET", "READY", "AGE", "LAST", "LATE", "MISSED", "SUPPRESSED", "PENDING", "REASON"},
+					{"columns", "0 9 * * *", "Europe/Berlin", "2026-11-03T08:00:00Z", "7", "5", "2", "71.42", "-12.5", "True", "", "2026-11-02T08:00:00Z", "1", "4", "2", "3", "Planned"},
 				},
 			},
 			"a schedule by its distance": {
 				object: goodSchedule, kind: "rsched", edits: append(when("every", "36h"), set("metadata.name", "columns-every")),
 				status: map[string]any{"timeZone": "UTC"},
 				want: [][]string{
-					{"NAME", "SCHEDULE", "ZONE", "NEXT", "DUE", "SENT", "DEAD", "SLO", "BUDGET", "READY", "AGE", "LAST", "LATE", "SUPPRESSED", "PENDING", "REASON"},
-					{"columns-every", "36h", "UTC", "", "", "", "", "", "", "", "", "", "", "", "", ""},
+					{"NAME", "SCHEDULE", "ZONE", "NEXT", "DUE", "SENT", "DEAD", "SLO", "BUDGET", "READY", "AGE", "LAST", "LATE", "MISSED", "SUPPRESSED", "PENDING", "REASON"},
+					{"columns-every", "36h", "UTC", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
 				},
 			},
 			"a channel": {
