@@ -46,6 +46,9 @@ type WorkerTemplate struct {
 	ServiceAccount string
 	// Retention is passed on, so that workers keep records as long as the operator.
 	Retention time.Duration
+	// EgressAllow and EgressDeny are passed on: ranges that workers may dial
+	// although they are not public, and may not although they are.
+	EgressAllow, EgressDeny []string
 }
 
 // workerName is the name of a channel's Deployment and of its Secret's copy:
@@ -138,6 +141,12 @@ func workerArgs(obj *v1alpha1.ReminderChannel, t WorkerTemplate) []string {
 	}
 	if convert.SecretName(obj) != "" {
 		args = append(args, "--secret-dir="+secretDir)
+	}
+	for _, allow := range t.EgressAllow {
+		args = append(args, "--egress-allow="+allow)
+	}
+	for _, deny := range t.EgressDeny {
+		args = append(args, "--egress-deny="+deny)
 	}
 	return args
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -20,6 +21,9 @@ import (
 )
 
 var now = time.Date(2026, 11, 3, 8, 0, 5, 0, time.UTC)
+
+// loopback allows the receivers of these tests.
+var loopback = channel.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 
 // setup is what a test changes of an ordinary HTTP channel.
 type setup struct {
@@ -37,7 +41,7 @@ func open(t *testing.T, url string, changes ...func(*setup)) channel.Sender {
 			Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true,
 			SendTimeout: 10 * time.Second, Concurrency: 4, HTTP: &reminder.HTTPChannel{URL: url},
 		},
-		options: channel.Options{Now: func() time.Time { return now }},
+		options: channel.Options{Now: func() time.Time { return now }, Egress: loopback},
 	}
 	for _, change := range changes {
 		change(s)
