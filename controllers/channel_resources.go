@@ -179,8 +179,8 @@ func workerVolumes(obj *v1alpha1.ReminderChannel, t WorkerTemplate) ([]corev1.Vo
 // workers can mount it: of its keys those that they read.
 func secretCopy(obj *v1alpha1.ReminderChannel, operatorNamespace string, original *corev1.Secret) *corev1.Secret {
 	data := map[string][]byte{}
-	for _, key := range []string{channel.KeyFile, channel.PreviousKeyFile} {
-		if value, ok := original.Data[key]; ok {
+	for key, value := range original.Data {
+		if channel.IsSecretKey(key) {
 			data[key] = value
 		}
 	}

@@ -130,7 +130,7 @@ func TestSecretCopy(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "signing", UID: "x", ResourceVersion: "7", Annotations: map[string]string{"a": "b"}},
 		Type:       corev1.SecretTypeDockerConfigJson,
 		Immutable:  new(true),
-		Data:       map[string][]byte{"signingKey": []byte("one"), "previousSigningKey": []byte("two"), "password": []byte("three")},
+		Data:       map[string][]byte{"signingKey": []byte("one"), "previousSigningKey": []byte("two"), "password": []byte("three"), "header.Authorization": []byte("four"), "xheader.A": []byte("five")},
 	}
 	checkGolden(t, "secret", secretCopy(aChannel(), "reminders-system", original))
 	delete(original.Data, "previousSigningKey")
