@@ -65,7 +65,7 @@ func TestSpecialAddressesAreRefused(t *testing.T) {
 		"public":                              {"", "8.8.8.8 93.184.215.14 2606:4700::1111 2a00:1450:4001::1"},
 	} {
 		for want, list := range map[bool]string{false: c.refused, true: c.allowed} {
-			for _, one := range strings.Fields(list) {
+			for one := range strings.FieldsSeq(list) {
 				if got := (channel.Guard{}).Allows(netip.MustParseAddr(one)); got != want {
 					t.Errorf("%s: %s is allowed: %t, want %t", name, one, got, want)
 				}

@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,9 +30,7 @@ func withHeaders(t *testing.T, files map[string]string) secret {
 
 func signedWith(files map[string]string) map[string]string {
 	all := map[string]string{channel.KeyFile: key('c', 24)}
-	for name, content := range files {
-		all[name] = content
-	}
+	maps.Copy(all, files)
 	return all
 }
 
