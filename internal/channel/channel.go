@@ -34,6 +34,8 @@ type Options struct {
 	// Egress decides which addresses may be dialled; its zero value refuses all
 	// that are not public.
 	Egress Guard
+	// Resolver resolves the hosts of URLs; nil means the system's.
+	Resolver *net.Resolver
 	// DialContext opens connections in place of a dialer behind Egress, which then
 	// judges nothing; nil outside tests.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)

@@ -43,7 +43,7 @@ type client struct {
 func newClient(c reminder.Channel, o Options) *client {
 	dial := o.DialContext
 	if dial == nil {
-		dial = o.Egress.dialer(c.SendTimeout)
+		dial = o.Egress.dialer(o.Resolver, c.SendTimeout)
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

@@ -124,10 +124,10 @@ var (
 
 // dialer dials what the guard allows. A name with several addresses is dialled
 // at those that are allowed; it counts as not allowed only when none is.
-func (g Guard) dialer(timeout time.Duration) dialFunc {
+func (g Guard) dialer(names *net.Resolver, timeout time.Duration) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var passed atomic.Bool
-		d := net.Dialer{Timeout: timeout, ControlContext: func(_ context.Context, network, address string, _ syscall.RawConn) error {
+		d := net.Dialer{Timeout: timeout, Resolver: names, ControlContext: func(_ context.Context, network, address string, _ syscall.RawConn) error {
 			if !g.allowsDial(network, address) {
 				return errNotAllowed
 			}

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -221,27 +220,5 @@ func TestARedirectIsNotDialled(t *testing.T) {
 	}
 	if got := inside.Connections(); got != 0 {
 		t.Errorf("there were %d connections to where redirects led, want none", got)
-	}
-}
-
-// A name with an address that is allowed is not a fault of the configuration,
-// although that address cannot be reached at this moment.
-func TestANameWithOneAllowedAddressIsNotRefused(t *testing.T) {
-	t.Parallel()
-	addresses, err := net.DefaultResolver.LookupNetIP(t.Context(), "ip", "localhost")
-	if err != nil || len(addresses) < 2 {
-		t.Skipf("localhost has %d addresses here; two are needed (error: %v)", len(addresses), err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	_ = listener.Close()
-	for _, allow := range []string{"::1/128", "127.0.0.0/8"} {
-		s := open(t, "http://localhost:"+port, guarded(channel.Guard{Allow: ranges(t, allow)}), func(s *setup) { s.timeout(5 * time.Second) })
-		if got := s.Send(t.Context(), ct.Message()); got.Outcome != reminder.Transient {
-			t.Errorf("%s allowed: send is %+v, want Transient", allow, got)
-		}
 	}
 }
