@@ -71,6 +71,11 @@ func TestMistakesOnTheCommandLineNameTheFlagAndTheRemedy(t *testing.T) {
 		"a worker that keeps nothing":               {worker, []string{"--retention=0s"}, []string{"--retention is 0s", "1h"}},
 		"a worker without grace":                    {worker, []string{"--grace=-1s"}, []string{"--grace is -1s"}},
 		"a worker without the folder of its Secret": {worker, []string{"--secret-dir=/nowhere"}, []string{"--secret-dir", "/nowhere"}},
+		"a range that is an address":                {controller, []string{"--egress-allow=10.0.0.1"}, []string{"--egress-allow", `"10.0.0.1"`, "10.20.0.0/16"}},
+		"a range that is a name":                    {controller, []string{"--egress-deny=10.0.0.0/8,cluster"}, []string{"--egress-deny", `"cluster"`}},
+		"a range with bits behind its length":       {controller, []string{"--egress-allow=10.1.0.0/8"}, []string{"--egress-allow", "write 10.0.0.0/8"}},
+		"a worker's range that is none":             {worker, []string{"--egress-allow=10.0.0.0/8", "--egress-allow=x"}, []string{"--egress-allow", `"x"`}},
+		"a worker's denied range that is none":      {worker, []string{"--egress-deny=::ffff:10.0.0.0/104"}, []string{"--egress-deny", "IPv4"}},
 		"a broker without a folder":                 {[]string{"broker"}, nil, []string{"--store-dir"}},
 		"a broker on no port":                       {[]string{"broker", "--store-dir=x"}, []string{"--port=99999"}, []string{"--port is 99999", "1 to 65535"}},
 	}
@@ -95,6 +100,7 @@ func TestLimitsOfFlagsAreAllowed(t *testing.T) {
 		"the defaults": nil,
 		"the least":    {"--look-ahead=1m", "--retention=1h", "--status-interval=1s", "--nats-replicas=1", "--sweep-every=1s", "--sweep-grace=1s", "--orphans-every=1s", "--cleanup-patience=1s"},
 		"the most":     {"--look-ahead=24h", "--retention=48h", "--nats-replicas=5", "--cleanup-patience=1h"},
+		"some ranges":  {"--egress-allow=10.20.0.0/16,fd00:10::/64", "--egress-allow=127.0.0.0/8", "--egress-deny=192.0.128.0/17"},
 		"several NATS": {"--nats-url=nats://127.0.0.1:1,tls://127.0.0.1:2"},
 	} {
 		t.Run(name, func(t *testing.T) {

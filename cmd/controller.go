@@ -45,6 +45,7 @@ type controllerFlags struct {
 	patience, orphansEvery   time.Duration
 	workerImage, workerNATS  string
 	workerSecret, workerAcct string
+	egress                   egressFlags
 }
 
 func controllerCommand(log *slog.Logger) *cobra.Command {
@@ -75,6 +76,8 @@ func controllerCommand(log *slog.Logger) *cobra.Command {
 	flags.StringVar(&f.workerNATS, "worker-nats-url", "", "NATS URL of workers; default that of the controller")
 	flags.StringVar(&f.workerSecret, "worker-nats-secret", "", "Secret in the operator's namespace with the key nats.creds for workers")
 	flags.StringVar(&f.workerAcct, "worker-service-account", "reminder-worker", "service account of worker pods, which mount no token")
+	flags.StringSliceVar(&f.egress.allow, "egress-allow", nil, "ranges that workers may dial although they are not public, such as 10.20.0.0/16; repeatable; wins over --egress-deny")
+	flags.StringSliceVar(&f.egress.deny, "egress-deny", nil, "ranges that workers may not dial although they are public, such as those of the cluster; repeatable")
 	return c
 }
 
@@ -88,6 +91,9 @@ func (f controllerFlags) validate() error {
 		return errors.New("--worker-image is empty; give the operator's own image")
 	}
 	if err := checkBroker(f.natsURL, f.credentials); err != nil {
+		return err
+	}
+	if _, err := f.egress.guard(); err != nil {
 		return err
 	}
 	err := within(
@@ -232,5 +238,6 @@ func (f controllerFlags) workers() controllers.WorkerTemplate {
 	}
 	return controllers.WorkerTemplate{
 		Image: f.workerImage, NATSURL: url, CredentialsSecret: f.workerSecret, ServiceAccount: f.workerAcct, Retention: f.retention,
+		EgressAllow: f.egress.allow, EgressDeny: f.egress.deny,
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/reminder-operator/reminder-operator/internal/channel"
 )
 
 // mistake adds to what is wrong with a flag what to write instead.
@@ -82,4 +84,21 @@ func checkBroker(urls, credentials string) error {
 		return fmt.Errorf("--nats-credentials: %w; give a NATS credentials file that this process may read", err)
 	}
 	return nil
+}
+
+// egressFlags say what workers may dial beside public addresses, and what of
+// these they may not.
+type egressFlags struct{ allow, deny []string }
+
+// guard reads both lists.
+func (f egressFlags) guard() (channel.Guard, error) {
+	allow, err := channel.ParseRanges(f.allow)
+	if err != nil {
+		return channel.Guard{}, fmt.Errorf("--egress-allow: %w", err)
+	}
+	deny, err := channel.ParseRanges(f.deny)
+	if err != nil {
+		return channel.Guard{}, fmt.Errorf("--egress-deny: %w", err)
+	}
+	return channel.Guard{Allow: allow, Deny: deny}, nil
 }

@@ -21,6 +21,7 @@ type workerFlags struct {
 	natsURL, credentials     string
 	secretDir                string
 	retention, grace         time.Duration
+	egress                   egressFlags
 }
 
 func workerCommand(log *slog.Logger) *cobra.Command {
@@ -40,6 +41,8 @@ func workerCommand(log *slog.Logger) *cobra.Command {
 	flags.StringVar(&f.secretDir, "secret-dir", "", "folder with the channel's Secret")
 	flags.DurationVar(&f.retention, "retention", 168*time.Hour, "how long outcomes are kept, at least 1h; the same as the controller's")
 	flags.DurationVar(&f.grace, "grace", 25*time.Second, "how long reminders in flight may take after SIGTERM")
+	flags.StringSliceVar(&f.egress.allow, "egress-allow", nil, "ranges that may be dialled although they are not public, such as 10.20.0.0/16; repeatable; wins over --egress-deny")
+	flags.StringSliceVar(&f.egress.deny, "egress-deny", nil, "ranges that may not be dialled although they are public, such as those of the cluster; repeatable")
 	return c
 }
 
@@ -69,6 +72,9 @@ func (f workerFlags) validate() error {
 	if err := checkBroker(f.natsURL, f.credentials); err != nil {
 		return err
 	}
+	if _, err := f.egress.guard(); err != nil {
+		return err
+	}
 	return within(
 		bounds{flag: "retention", value: f.retention, least: time.Hour},
 		bounds{flag: "grace", value: f.grace, least: 0})
@@ -77,6 +83,10 @@ func (f workerFlags) validate() error {
 func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
 	if err := f.validate(); err != nil {
 		return fmt.Errorf("worker: %w", err)
+	}
+	egress, err := f.egress.guard()
+	if err != nil {
+		return err
 	}
 	b, err := broker.Connect(broker.Options{
 		URL: f.natsURL, CredentialsFile: f.credentials, Name: "reminder-worker " + f.name, Retention: f.retention,
@@ -91,7 +101,9 @@ func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
 		Namespace: f.namespace, Channel: f.channel, Name: f.name, Retention: f.retention, Grace: f.grace,
 		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters,
 		NewSender: func(c reminder.Channel) (worker.Sender, error) {
-			return channel.New(c, channel.Options{SecretDir: f.secretDir, RequireSignature: c.Signed, Log: log, UserAgent: "reminder-operator/" + version()})
+			return channel.New(c, channel.Options{
+				SecretDir: f.secretDir, RequireSignature: c.Signed, Egress: egress, Log: log, UserAgent: "reminder-operator/" + version(),
+			})
 		},
 		Now: time.Now, Log: log,
 	}).Run(ctx)

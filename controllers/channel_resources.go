@@ -46,6 +46,9 @@ type WorkerTemplate struct {
 	ServiceAccount string
 	// Retention is passed on, so that workers keep records as long as the operator.
 	Retention time.Duration
+	// EgressAllow and EgressDeny are passed on: ranges that workers may dial
+	// although they are not public, and may not although they are.
+	EgressAllow, EgressDeny []string
 }
 
 // workerName is the name of a channel's Deployment and of its Secret's copy:
@@ -139,6 +142,12 @@ func workerArgs(obj *v1alpha1.ReminderChannel, t WorkerTemplate) []string {
 	if convert.SecretName(obj) != "" {
 		args = append(args, "--secret-dir="+secretDir)
 	}
+	for _, allow := range t.EgressAllow {
+		args = append(args, "--egress-allow="+allow)
+	}
+	for _, deny := range t.EgressDeny {
+		args = append(args, "--egress-deny="+deny)
+	}
 	return args
 }
 
@@ -170,8 +179,8 @@ func workerVolumes(obj *v1alpha1.ReminderChannel, t WorkerTemplate) ([]corev1.Vo
 // workers can mount it: of its keys those that they read.
 func secretCopy(obj *v1alpha1.ReminderChannel, operatorNamespace string, original *corev1.Secret) *corev1.Secret {
 	data := map[string][]byte{}
-	for _, key := range []string{channel.KeyFile, channel.PreviousKeyFile} {
-		if value, ok := original.Data[key]; ok {
+	for key, value := range original.Data {
+		if channel.IsSecretKey(key) {
 			data[key] = value
 		}
 	}

@@ -75,6 +75,8 @@ func TestWorkerDeployments(t *testing.T) {
 	template := WorkerTemplate{Image: "registry.example.com/reminder-operator:1.2.3", NATSURL: "nats://nats:4222", ServiceAccount: "reminder-worker", Retention: 168 * time.Hour}
 	credentials := template
 	credentials.CredentialsSecret = "nats-worker"
+	ranges := template
+	ranges.EgressAllow, ranges.EgressDeny = []string{"10.20.0.0/16", "fd00:10::/64"}, []string{"192.0.128.0/17"}
 	quick := func(o *v1alpha1.ReminderChannel) { o.Spec.HTTP.Timeout = duration(100 * time.Millisecond) }
 	cases := map[string]struct {
 		channel  *v1alpha1.ReminderChannel
@@ -83,6 +85,7 @@ func TestWorkerDeployments(t *testing.T) {
 		"deployment-http-signed":     {aChannel(), template},
 		"deployment-log":             {aChannel(logs), template},
 		"deployment-credentials":     {aChannel(), credentials},
+		"deployment-egress":          {aChannel(), ranges},
 		"deployment-quick":           {aChannel(quick), template},
 		"deployment-stopped":         {aChannel(logs, workers(v1alpha1.WorkersSpec{Replicas: new(int32(0))})), template},
 		"deployment-names-with-dots": {aChannel(named("shop", "mail.eu-1.example.com")), template},
@@ -127,7 +130,7 @@ func TestSecretCopy(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "signing", UID: "x", ResourceVersion: "7", Annotations: map[string]string{"a": "b"}},
 		Type:       corev1.SecretTypeDockerConfigJson,
 		Immutable:  new(true),
-		Data:       map[string][]byte{"signingKey": []byte("one"), "previousSigningKey": []byte("two"), "password": []byte("three")},
+		Data:       map[string][]byte{"signingKey": []byte("one"), "previousSigningKey": []byte("two"), "password": []byte("three"), "header.Authorization": []byte("four"), "xheader.A": []byte("five")},
 	}
 	checkGolden(t, "secret", secretCopy(aChannel(), "reminders-system", original))
 	delete(original.Data, "previousSigningKey")

@@ -17,7 +17,8 @@ const (
 type HTTPChannel struct {
 	// url is where reminders are sent, such as https://notify.example.com/reminders. http or https, at most 2048
 	// characters, without user name, password and fragment. Not an address of the cluster's own metadata service or API,
-	// and no address in disguise. Redirects are not followed.
+	// and no address in disguise; one that is not public only where an administrator allowed it. Redirects are not
+	// followed.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https?://[^\x00-\x20\x7f]+$`
@@ -44,8 +45,9 @@ type HTTPChannel struct {
 	Headers []HTTPHeader `json:"headers,omitempty"`
 
 	// secretName is the Secret in the same namespace with the keys that sign each request: signingKey, of at least 24
-	// bytes in base64 with or without the prefix whsec_, and previousSigningKey during a rotation. 1 to 253
-	// characters. Default: unset, requests are not signed.
+	// bytes in base64 with or without the prefix whsec_, and previousSigningKey during a rotation. Each of its keys
+	// header.<name>, such as header.Authorization, is sent as a header, at most 32. 1 to 253 characters. Default: unset,
+	// requests are not signed.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`

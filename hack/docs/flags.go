@@ -49,8 +49,16 @@ func flagOf(n ast.Node) (flagRow, bool) {
 	}
 	return flagRow{
 		name: literal(call.Args[1]), usage: literal(call.Args[3]),
-		kind: strings.ToLower(strings.TrimSuffix(sel.Sel.Name, "Var")), standard: constantText(call.Args[2]),
+		kind: kindOf(strings.TrimSuffix(sel.Sel.Name, "Var")), standard: constantText(call.Args[2]),
 	}, true
+}
+
+// kindOf is the type of a flag as people call it.
+func kindOf(method string) string {
+	if method == "StringSlice" {
+		return "list"
+	}
+	return strings.ToLower(method)
 }
 
 // constantText is the default of a flag as people write it. Empty where it is

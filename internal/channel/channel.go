@@ -31,8 +31,13 @@ type Options struct {
 	// Now is the clock of signatures and of dates in Retry-After; nil means the
 	// system's.
 	Now func() time.Time
-	// DialContext opens connections; nil means a plain dialer. It is where the
-	// address that is really dialled can be refused.
+	// Egress decides which addresses may be dialled; its zero value refuses all
+	// that are not public.
+	Egress Guard
+	// Resolver resolves the hosts of URLs; nil means the system's.
+	Resolver *net.Resolver
+	// DialContext opens connections in place of a dialer behind Egress, which then
+	// judges nothing; nil outside tests.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS is the base of the TLS configuration; nil means the system's roots and
 	// TLS 1.2 or later.

@@ -1,6 +1,9 @@
 package channel
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // CheckSecret tells what is wrong with the data of a channel's Secret, before it
 // is mounted anywhere. The error names the key of the Secret, never its value.
@@ -17,5 +20,11 @@ func CheckSecret(data map[string][]byte) error {
 			return fmt.Errorf("key %s %w", name, err)
 		}
 	}
-	return nil
+	_, err := parseSecretHeaders(data)
+	return err
+}
+
+// IsSecretKey tells whether senders read a key of a channel's Secret.
+func IsSecretKey(key string) bool {
+	return key == KeyFile || key == PreviousKeyFile || strings.HasPrefix(key, HeaderPrefix)
 }

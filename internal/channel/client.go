@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"time"
@@ -44,7 +43,7 @@ type client struct {
 func newClient(c reminder.Channel, o Options) *client {
 	dial := o.DialContext
 	if dial == nil {
-		dial = (&net.Dialer{Timeout: c.SendTimeout}).DialContext
+		dial = o.Egress.dialer(o.Resolver, c.SendTimeout)
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

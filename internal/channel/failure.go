@@ -13,9 +13,16 @@ import (
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
-// failed is the result of a submission that met no status. Unless it is certain
+// notAllowed tells no address: it may be one of the cluster's inside.
+const notAllowed = "address not allowed; an administrator of the operator can allow its range with --egress-allow"
+
+// failed is the result of a submission that met no status. An address that is not
+// allowed is a fault of the channel's configuration. Unless it is certain
 // that no byte of the request left, the receiver may have accepted it.
 func failed(err error, sent bool) reminder.Result {
+	if errors.Is(err, errNotAllowed) {
+		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.PermanentFailure, Diagnostic: notAllowed}
+	}
 	if sent {
 		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err, "no valid response") + " after the request was written"}
 	}
@@ -41,6 +48,7 @@ var kinds = []struct {
 	{"malformed response", is(errMalformed)},
 	{"the receiver wrote before it was asked", is(errUnasked)},
 	{"cancelled", is(context.Canceled)},
+	{"no allowed address reachable", is(errPartly)},
 	{"DNS lookup timed out", dns(func(e *net.DNSError) bool { return e.IsTimeout })},
 	{"host not found", dns(func(e *net.DNSError) bool { return e.IsNotFound })},
 	{"DNS lookup failed", dns(func(*net.DNSError) bool { return true })},

@@ -24,6 +24,7 @@ type httpSender struct {
 	success []int
 	client  *client
 	keys    *keyring
+	secrets *headerFiles
 	signed  bool
 	now     func() time.Time
 }
@@ -44,7 +45,7 @@ func newHTTP(c reminder.Channel, o Options) (Sender, error) {
 	}
 	s := &httpSender{
 		name: c.Namespace + "/" + c.Name, success: c.HTTP.SuccessCodes, client: newClient(c, o),
-		keys: &keyring{dir: o.SecretDir}, signed: o.RequireSignature, now: o.Now,
+		keys: &keyring{dir: o.SecretDir}, secrets: &headerFiles{dir: o.SecretDir}, signed: o.RequireSignature, now: o.Now,
 	}
 	var err error
 	if s.url, err = parseURL(c.HTTP.URL); err != nil {
@@ -60,6 +61,9 @@ func newHTTP(c reminder.Channel, o Options) (Sender, error) {
 	if _, err := s.signingKeys(); err != nil {
 		return nil, err
 	}
+	if _, err := s.secrets.current(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -72,11 +76,15 @@ func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Resu
 	if err != nil {
 		return reminder.Result{Outcome: reminder.Transient, Diagnostic: err.Error()}
 	}
+	headers, err := s.secrets.current()
+	if err != nil {
+		return reminder.Result{Outcome: reminder.Transient, Diagnostic: brief(err.Error())}
+	}
 	body, err := encode(m)
 	if err != nil {
 		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.InvalidMessage, Diagnostic: "the message cannot be encoded"}
 	}
-	request := s.request(m)
+	request := s.request(m, headers)
 	sign(request.Header, keys, m.ID, s.now(), body)
 	reply := s.client.submit(ctx, request, bytes.NewReader(body), len(body))
 	if reply.answer == nil {
@@ -85,9 +93,16 @@ func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Resu
 	return judge(*reply.answer, s.success, s.now())
 }
 
-// request is the request without body and signature.
-func (s *httpSender) request(m reminder.Message) *http.Request {
+// brief bounds a diagnostic: a key of a Secret may have 253 characters.
+func brief(text string) string { return text[:min(len(text), 256)] }
+
+// request is the request without body and signature. Headers from the Secret
+// replace those of the same name in the channel.
+func (s *httpSender) request(m reminder.Message, secrets []secretHeader) *http.Request {
 	r := &http.Request{Method: s.method, URL: s.url, Host: s.url.Host, Header: s.headers.Clone()}
+	for _, h := range secrets {
+		r.Header.Set(h.name, string(h.value.Reveal()))
+	}
 	r.Header.Set("Idempotency-Key", m.ID)
 	describe(r.Header, m)
 	return r
@@ -149,7 +164,7 @@ func parseHeaders(configured []reminder.HTTPHeader) (http.Header, error) {
 			return nil, fmt.Errorf("holds %q, which is not a header's name", c.Name)
 		case isReserved(name):
 			return nil, fmt.Errorf("holds %s, which the operator sets", name)
-		case strings.ContainsFunc(c.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		case strings.ContainsFunc(c.Value, isControl):
 			return nil, fmt.Errorf("holds a value of %s with a control character", name)
 		}
 		h.Add(name, c.Value)

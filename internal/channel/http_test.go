@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +22,9 @@ import (
 )
 
 var now = time.Date(2026, 11, 3, 8, 0, 5, 0, time.UTC)
+
+// loopback allows the receivers of these tests.
+var loopback = channel.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 
 // setup is what a test changes of an ordinary HTTP channel.
 type setup struct {
@@ -37,7 +42,7 @@ func open(t *testing.T, url string, changes ...func(*setup)) channel.Sender {
 			Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true,
 			SendTimeout: 10 * time.Second, Concurrency: 4, HTTP: &reminder.HTTPChannel{URL: url},
 		},
-		options: channel.Options{Now: func() time.Time { return now }},
+		options: channel.Options{Now: func() time.Time { return now }, Egress: loopback},
 	}
 	for _, change := range changes {
 		change(s)
@@ -53,16 +58,28 @@ func open(t *testing.T, url string, changes ...func(*setup)) channel.Sender {
 func towards(b ct.Behaviour, changes ...func(*setup)) func(*testing.T, *ct.Bench) channel.Sender {
 	return func(t *testing.T, bench *ct.Bench) channel.Sender {
 		r := ct.NewReceiver(t, b)
-		bench.Canary(r.Addr(), "canary-token")
+		bench.Canary(r.Addr(), "canary-token", "canary-credential")
+		changes = append(changes, credential(t))
 		return open(t, r.URL()+"/canary-token", changes...)
 	}
+}
+
+// credential adds a header from the channel's Secret, whose value is a canary.
+func credential(t *testing.T) func(*setup) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "header.Authorization"), []byte("Bearer canary-credential"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(s *setup) { s.options.SecretDir = dir }
 }
 
 // dialled opens a sender whose connections come from dial.
 func dialled(dial func(ctx context.Context) (net.Conn, error), changes ...func(*setup)) func(*testing.T, *ct.Bench) channel.Sender {
 	return func(t *testing.T, bench *ct.Bench) channel.Sender {
 		bench.Canary("canary-host", "canary-token")
-		changes = append(changes, func(s *setup) {
+		bench.Canary("canary-credential")
+		changes = append(changes, credential(t), func(s *setup) {
 			s.options.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 		})
 		return open(t, "http://canary-host.example/canary-token", changes...)
@@ -135,6 +152,8 @@ func TestHTTPMisbehaviour(t *testing.T) {
 		"an answer in another protocol is unknown":             {Open: towards(ct.NotHTTP), Want: unknown("malformed response after the request was written")},
 		"interim responses without end are unknown":            {Open: towards(ct.EndlessInterim), Want: unknown("response header too large after the request was written")},
 		"an interim response is no answer":                     {Open: towards(ct.Interim(422)), Want: permanent(reminder.PermanentFailure, "status 422")},
+		"an answer that repeats the request":                   {Open: towards(ct.Echo(400)), Want: permanent(reminder.PermanentFailure, "status 400")},
+		"a malformed answer that repeats the request":          {Open: towards(ct.EchoRaw), Want: unknown("malformed response after the request was written")},
 		"another protocol on request is unknown":               {Open: towards(ct.Upgrade), Want: unknown("malformed response after the request was written")},
 		"a status before a drip counts although time ends":     {Open: towards(ct.DripBody, soon), Want: accepted("status 200")},
 		"two answers count as the first":                       {Open: towards(ct.AnswerTwice), Want: accepted("status 200")},

@@ -3,14 +3,10 @@ package channel
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 )
 
 // Files of a channel's Secret. During a rotation both keys sign, so that the
@@ -30,16 +26,10 @@ const (
 	maxKeyFile = 4 << 10
 )
 
-// keyring reads the signing keys of a mounted Secret, again whenever a file was
-// replaced (a mounted Secret rotates by swapping a symbolic link) or rewritten.
+// keyring reads the signing keys of a mounted Secret, again when they change.
 type keyring struct {
-	dir string
-
-	mu     sync.Mutex
-	loaded bool
-	seen   [2]fs.FileInfo
-	keys   []Secret
-	err    error
+	dir   string
+	cache reread[[]Secret]
 }
 
 // current is the keys in the order of their files; none when there is no Secret
@@ -48,51 +38,23 @@ func (r *keyring) current() ([]Secret, error) {
 	if r.dir == "" {
 		return nil, nil
 	}
-	seen, err := r.stat()
+	names := keyFiles()
+	seen, err := look(r.dir, names[:])
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.loaded || !same(seen[0], r.seen[0]) || !same(seen[1], r.seen[1]) {
-		r.keys, r.err = r.read(seen)
-		r.seen, r.loaded = seen, true
-	}
-	return r.keys, r.err
+	return r.cache.get(seen, func() ([]Secret, error) { return r.read(seen) })
 }
 
 func keyFiles() [2]string { return [2]string{KeyFile, PreviousKeyFile} }
 
-// stat looks at both files; one that does not exist is nil. It comes before
-// reading: a change in between is then seen as a change the next time.
-func (r *keyring) stat() (seen [2]fs.FileInfo, err error) {
-	for i, name := range keyFiles() {
-		info, err := os.Stat(filepath.Join(r.dir, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return seen, fmt.Errorf("look at secret file %s: %w", name, bare(err))
-		default:
-			seen[i] = info
-		}
-	}
-	return seen, nil
-}
-
-func same(a, b fs.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
-}
-
-func (r *keyring) read(seen [2]fs.FileInfo) ([]Secret, error) {
-	if seen[0] == nil && seen[1] != nil {
+func (r *keyring) read(seen map[string]fs.FileInfo) ([]Secret, error) {
+	if seen[KeyFile] == nil && seen[PreviousKeyFile] != nil {
 		return nil, fmt.Errorf("the channel's Secret has %s but no %s", PreviousKeyFile, KeyFile)
 	}
 	var keys []Secret
-	for i, name := range keyFiles() {
-		if seen[i] == nil {
+	for _, name := range keyFiles() {
+		if seen[name] == nil {
 			continue
 		}
 		key, err := readKey(filepath.Join(r.dir, name))
@@ -105,14 +67,9 @@ func (r *keyring) read(seen [2]fs.FileInfo) ([]Secret, error) {
 }
 
 func readKey(path string) (Secret, error) {
-	f, err := os.Open(path)
+	data, err := readFile(path, maxKeyFile)
 	if err != nil {
-		return Secret{}, bare(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
-	if err != nil {
-		return Secret{}, bare(err)
+		return Secret{}, err
 	}
 	return parseKey(data)
 }
@@ -131,12 +88,4 @@ func parseKey(data []byte) (Secret, error) {
 		return Secret{}, fmt.Errorf("holds a key of %d bytes; at least %d are needed", len(key), minKey)
 	}
 	return NewSecret(key), nil
-}
-
-// bare is a file error without the path.
-func bare(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }

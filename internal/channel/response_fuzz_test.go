@@ -31,7 +31,7 @@ func FuzzResponse(f *testing.F) {
 		Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true, SendTimeout: 5 * time.Second,
 		HTTP: &reminder.HTTPChannel{URL: r.URL()},
 	}
-	s, err := channel.New(c, channel.Options{})
+	s, err := channel.New(c, channel.Options{Egress: loopback})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func BenchmarkSend(b *testing.B) {
 		Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true, SendTimeout: 5 * time.Second,
 		HTTP: &reminder.HTTPChannel{URL: r.URL()},
 	}
-	s, err := channel.New(c, channel.Options{})
+	s, err := channel.New(c, channel.Options{Egress: loopback})
 	if err != nil {
 		b.Fatal(err)
 	}

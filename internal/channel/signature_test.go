@@ -245,6 +245,9 @@ func TestCheckSecret(t *testing.T) {
 		"a short key":           {map[string]string{channel.KeyFile: key('c', 8)}, "key signingKey holds a key of 8 bytes; at least 24 are needed"},
 		"a bad previous key":    {map[string]string{channel.KeyFile: key('c', 24), channel.PreviousKeyFile: "?"}, "key previousSigningKey is neither whsec_<base64> nor base64"},
 		"a key file of 1 MiB":   {map[string]string{channel.KeyFile: strings.Repeat("Y", 1<<20)}, "key signingKey has more than 4096 bytes"},
+		"a header beside a key": {map[string]string{channel.KeyFile: key('c', 24), "header.Authorization": "Bearer x\n"}, ""},
+		"a header without key":  {map[string]string{"header.Authorization": "Bearer x"}, "lacks the key signingKey"},
+		"a header in two lines": {map[string]string{channel.KeyFile: key('c', 24), "header.X-Token": "a\r\nHost: b"}, "key header.X-Token holds a line break or another control character"},
 		"only the previous key": {map[string]string{channel.PreviousKeyFile: key('p', 24)}, "lacks the key signingKey"},
 	} {
 		data := map[string][]byte{}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +47,7 @@ func newRig(t *testing.T, path, key string) rig {
 	r.sender, err = channel.New(reminder.Channel{
 		Namespace: "shop", Name: "billing", Type: reminder.ChannelHTTP, Dedupes: true, SendTimeout: 2 * time.Second, Concurrency: 1,
 		HTTP: &reminder.HTTPChannel{URL: r.server.URL + path},
-	}, channel.Options{SecretDir: dir, RequireSignature: true})
+	}, channel.Options{SecretDir: dir, RequireSignature: true, Egress: channel.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

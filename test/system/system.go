@@ -210,6 +210,7 @@ func (s *System) StartController(name string, env ...string) (*cluster.Process, 
 	args := append([]string{
 		"controller", "--kubeconfig=" + s.identity, "--namespace=" + OperatorNamespace, "--nats-url=" + s.NATS.URL,
 		"--health-addr=0", "--sweep-grace=3s", "--sweep-every=1s", "--status-interval=2s",
+		"--egress-allow=127.0.0.0/8", "--egress-allow=::1/128", // where the receivers of tests and of the demo listen
 	}, s.o.ControllerArgs...)
 	return cluster.StartProcess(cluster.Command{Name: name, Path: s.binary, Args: args, Env: env, LogFile: filepath.Join(s.Dir, name+".log")})
 }

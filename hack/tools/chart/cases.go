@@ -79,6 +79,18 @@ var cases = []chartCase{
 	},
 	{name: "a misspelt value", values: set{"replica": 2}, refused: "replica"},
 	{name: "a password in the URL", values: set{"nats": set{"url": "nats://user:secret@nats:4222"}}, refused: "/nats/url"},
+	{
+		name:     "ranges that are allowed",
+		values:   set{"egress": set{"allow": []any{"10.96.0.0/12", "fd00:10::/64"}}},
+		contains: map[string]string{"Deployment/trial-reminder-operator": "- --egress-allow=10.96.0.0/12\n            - --egress-allow=fd00:10::/64"},
+	},
+	{
+		name:     "ranges that are denied",
+		values:   set{"egress": set{"deny": []any{"192.0.128.0/17"}}},
+		contains: map[string]string{"Deployment/trial-reminder-operator": "- --egress-deny=192.0.128.0/17"},
+	},
+	{name: "an address without a length", values: set{"egress": set{"allow": []any{"10.0.0.1"}}}, refused: "/egress/allow/0"},
+	{name: "a name as a range", values: set{"egress": set{"deny": []any{"cluster.local/8"}}}, refused: "/egress/deny/0"},
 	{name: "no NATS", values: set{"nats": set{"url": ""}}, refused: "/nats/url"},
 	{name: "a number as text", values: set{"replicas": "2"}, refused: "/replicas"},
 }

@@ -42,6 +42,26 @@ func response(status int, fields []string, body string) string {
 	return b.String() + "X-Leak: " + Leak + "\r\n\r\n" + body
 }
 
+// Echo reads a request and answers with its headers in the answer's own, in the
+// reason phrase, and in the body.
+func Echo(status int) Behaviour {
+	return func(e *Exchange) bool {
+		if !e.Read() {
+			return false
+		}
+		all := fmt.Sprint(e.last.Header)
+		return e.Write(fmt.Sprintf("HTTP/1.1 %d %s\r\nX-Echo: %s\r\nContent-Length: %d\r\n\r\n%s", status, all, all, len(all), all))
+	}
+}
+
+// EchoRaw reads a request and writes its headers where a status line belongs.
+func EchoRaw(e *Exchange) bool {
+	if e.Read() {
+		e.Write(fmt.Sprint(e.last.Header) + "\r\n\r\n")
+	}
+	return false
+}
+
 // InTurn uses one behaviour per request of a connection, the last one for the rest.
 func InTurn(turns ...Behaviour) Behaviour {
 	return func(e *Exchange) bool { return turns[min(e.Number, len(turns)-1)](e) }

@@ -144,6 +144,7 @@ type Exchange struct {
 
 	reader   *bufio.Reader
 	receiver *Receiver
+	last     Request
 }
 
 // Wait waits for the first byte of a request; false when there is none.
@@ -162,7 +163,8 @@ func (e *Exchange) Read() bool {
 	if err != nil {
 		return false
 	}
-	e.receiver.arrived(Request{Method: q.Method, Path: q.URL.RequestURI(), Header: q.Header, Body: body})
+	e.last = Request{Method: q.Method, Path: q.URL.RequestURI(), Header: q.Header, Body: body}
+	e.receiver.arrived(e.last)
 	return true
 }
 
