@@ -40,10 +40,10 @@ func (c *cron) dense() bool {
 // hoursText names hours for people: hour 9, hours 9 to 17, or how many there are if others are between.
 func hoursText(hours uint32) string {
 	first, last := bits.TrailingZeros32(hours), bits.Len32(hours)-1
-	switch n := bits.OnesCount32(hours); {
-	case n == 1:
+	switch n := bits.OnesCount32(hours); n {
+	case 1:
 		return fmt.Sprintf("hour %d", first)
-	case n == last-first+1:
+	case last - first + 1:
 		return fmt.Sprintf("hours %d to %d", first, last)
 	default:
 		return fmt.Sprintf("%d hours that are named", n)
