@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ func healed(obj *v1alpha1.ReminderSchedule, before v1alpha1.ReminderScheduleStat
 		return false, "parts are missing"
 	}
 	ahead := time.Until(now.PlannedThroughTime.Time)
-	good := *now.Counts == *before.Counts && now.DeadLetters.Open == before.DeadLetters.Open && now.FinishTime == nil &&
+	good := *now.Counts == *before.Counts && now.DeadLetters.Open == before.DeadLetters.Open && now.FinishTime.Equal(before.FinishTime) &&
 		now.TimeZone == before.TimeZone && now.ObservedGeneration == obj.Generation && len(condition.Check(now.Conditions, obj.Generation)) == 0 &&
 		ahead < 16*time.Minute && ahead > -time.Hour
 	return good, fmt.Sprintf("%+v, planned through %s", now, now.PlannedThroughTime)
@@ -164,7 +165,7 @@ type change struct {
 }
 
 // watchStatus collects the changes of a schedule's status until ctx ends.
-func watchStatus(ctx context.Context, t *testing.T, s *system.System, name string) (changes func() []change) {
+func watchStatus(ctx context.Context, t *testing.T, s *system.System, name string) (count *atomic.Int32, changes func() []change) {
 	t.Helper()
 	w, err := client.NewWithWatch(s.Kube.RESTConfig(), client.Options{Scheme: cmd.Scheme()})
 	if err != nil {
@@ -175,6 +176,7 @@ func watchStatus(ctx context.Context, t *testing.T, s *system.System, name strin
 		t.Fatal(err)
 	}
 	var seen []change
+	count = &atomic.Int32{}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -186,11 +188,12 @@ func watchStatus(ctx context.Context, t *testing.T, s *system.System, name strin
 			}
 			if last != nil && condition.Differs(last.Status, obj.Status) {
 				seen = append(seen, change{time.Now(), obj.ResourceVersion})
+				count.Add(1)
 			}
 			last = obj
 		}
 	}()
-	return func() []change {
+	return count, func() []change {
 		<-ctx.Done()
 		events.Stop()
 		<-done
@@ -213,11 +216,15 @@ func labelsInALoop(t *testing.T, s *system.System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
-	idleChanges, busyChanges := watchStatus(ctx, t, s, "idle"), watchStatus(ctx, t, s, "busy")
-	labels := 0
+	_, idleChanges := watchStatus(ctx, t, s, "idle")
+	busyCount, busyChanges := watchStatus(ctx, t, s, "busy")
+	labels, begin := 0, time.Now()
 	for ; ctx.Err() == nil; labels++ {
+		if time.Since(begin) > 12*time.Second && busyCount.Load() >= 2 {
+			cancel() // a machine may be slow
+		}
 		for _, name := range []string{"idle", "busy"} {
 			patch := fmt.Appendf(nil, `{"metadata":{"labels":{"turn":"%d"}}}`, labels)
 			obj := &v1alpha1.ReminderSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: system.Tenant, Name: name}}
@@ -233,10 +240,10 @@ func labelsInALoop(t *testing.T, s *system.System) {
 	if got := idleChanges(); len(got) > 0 {
 		t.Errorf("%d changes of the status of an idle schedule beside %d labels", len(got), labels)
 	}
-	changes := busyChanges()
+	changes, took := busyChanges(), time.Since(begin)
 	t.Logf("%d changes of status beside %d labels", len(changes), labels)
-	if len(changes) < 2 || len(changes) > int(12*time.Second/interval)+1 {
-		t.Errorf("%d changes of status in 12 s, want some and at most one every %s", len(changes), interval)
+	if len(changes) < 2 || len(changes) > int(took/interval)+1 {
+		t.Errorf("%d changes of status in %s, want some and at most one every %s", len(changes), took, interval)
 	}
 	for i := 1; i < len(changes); i++ {
 		if gap := changes[i].at.Sub(changes[i-1].at); gap < interval-500*time.Millisecond {
