@@ -91,7 +91,7 @@ func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
 		Namespace: f.namespace, Channel: f.channel, Name: f.name, Retention: f.retention, Grace: f.grace,
 		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters,
 		NewSender: func(c reminder.Channel) (worker.Sender, error) {
-			return channel.New(c, channel.Options{SecretDir: f.secretDir, RequireSignature: c.Signed, Log: log, UserAgent: "reminder-operator/" + version()})
+			return channel.New(c, channel.Options{SecretDir: f.secretDir, RequireSignature: c.Signed, Log: log, Publisher: b.Outlet, UserAgent: "reminder-operator/" + version()})
 		},
 		Now: time.Now, Log: log,
 	}).Run(ctx)

@@ -28,6 +28,8 @@ type Options struct {
 	RequireSignature bool
 	// Log gets one line per reminder from channels of type Log, and nothing else.
 	Log *slog.Logger
+	// Publisher is where channels of type NATS publish.
+	Publisher Publisher
 	// Now is the clock of signatures and of dates in Retry-After; nil means the
 	// system's.
 	Now func() time.Time
@@ -45,6 +47,7 @@ type Options struct {
 // constructors is the list of channel types that can send.
 var constructors = map[reminder.ChannelType]func(reminder.Channel, Options) (Sender, error){
 	reminder.ChannelHTTP: newHTTP,
+	reminder.ChannelNATS: newNATS,
 	reminder.ChannelLog:  newLog,
 }
 

@@ -21,14 +21,20 @@ func Channel(obj *v1alpha1.ReminderChannel) reminder.Channel {
 		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
 		Type: reminder.ChannelType(obj.Spec.Type), Dedupes: Dedupes(obj),
 		SendTimeout: timeout, AckWait: ackWait, Lease: ackWait + timeout/2 + margin,
-		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj),
+		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj), NATS: natsOf(obj),
 	}
 }
 
-// Dedupes tells whether the receiver deduplicates on our key. A Log channel
-// does by its nature: a repeated line names the same key.
+// Dedupes tells whether the receiver deduplicates on our key. Unless it says
+// otherwise, a stream of NATS does, and so does a Log channel by its nature: a
+// repeated line names the same key. A mail relay never does.
 func Dedupes(obj *v1alpha1.ReminderChannel) bool {
-	return obj.Spec.Idempotency == v1alpha1.IdempotencyByKey || obj.Spec.Type == v1alpha1.ChannelTypeLog && obj.Spec.Idempotency == ""
+	switch obj.Spec.Type {
+	case v1alpha1.ChannelTypeNATS, v1alpha1.ChannelTypeLog:
+		return obj.Spec.Idempotency != v1alpha1.IdempotencyNone
+	case v1alpha1.ChannelTypeHTTP, v1alpha1.ChannelTypeSMTP:
+	}
+	return obj.Spec.Type == v1alpha1.ChannelTypeHTTP && obj.Spec.Idempotency == v1alpha1.IdempotencyByKey
 }
 
 // DedupeWindow is how long the receiver remembers a key.
@@ -65,6 +71,13 @@ func sendTimeout(obj *v1alpha1.ReminderChannel) time.Duration {
 		return durationOf(obj.Spec.HTTP.Timeout, v1alpha1.DefaultHTTPTimeout)
 	}
 	return v1alpha1.DefaultHTTPTimeout
+}
+
+func natsOf(obj *v1alpha1.ReminderChannel) *reminder.NATSChannel {
+	if obj.Spec.NATS == nil {
+		return nil
+	}
+	return &reminder.NATSChannel{Subject: obj.Spec.NATS.Subject}
 }
 
 func httpOf(obj *v1alpha1.ReminderChannel) *reminder.HTTPChannel {

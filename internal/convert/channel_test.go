@@ -42,6 +42,18 @@ func TestChannel(t *testing.T) {
 			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeLog, Log: &v1alpha1.LogChannel{}, Idempotency: v1alpha1.IdempotencyNone},
 			func(c *reminder.Channel) { c.Type, c.Dedupes = reminder.ChannelLog, false },
 		},
+		"NATS with its least dedupes": {
+			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeNATS, NATS: &v1alpha1.NATSChannel{Subject: "billing.reminders"}},
+			func(c *reminder.Channel) {
+				c.Type, c.NATS = reminder.ChannelNATS, &reminder.NATSChannel{Subject: "billing.reminders"}
+			},
+		},
+		"NATS without idempotency": {
+			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeNATS, NATS: &v1alpha1.NATSChannel{Subject: "a"}, Idempotency: v1alpha1.IdempotencyNone},
+			func(c *reminder.Channel) {
+				c.Type, c.Dedupes, c.NATS = reminder.ChannelNATS, false, &reminder.NATSChannel{Subject: "a"}
+			},
+		},
 		"HTTP with its least": {
 			httpSpec(v1alpha1.HTTPChannel{URL: "https://example.com/hook"}),
 			func(c *reminder.Channel) {

@@ -45,7 +45,6 @@ func UnsupportedChannel(obj *v1alpha1.ReminderChannel) []string {
 	spec := obj.Spec
 	uses := []use{
 		{"spec.smtp", spec.SMTP != nil},
-		{"spec.nats", spec.NATS != nil},
 		{"spec.reconcileURL", spec.ReconcileURL != ""},
 		{"spec.rateLimit", spec.RateLimit != nil},
 		{"spec.maxInFlightPerTenant", spec.MaxInFlightPerTenant != nil},

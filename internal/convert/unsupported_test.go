@@ -141,7 +141,7 @@ func TestEveryFieldOfAScheduleActsOrIsNamed(t *testing.T) {
 func TestEveryFieldOfAChannelActsOrIsNamed(t *testing.T) {
 	t.Parallel()
 	supported := []string{
-		"spec.type", "spec.log", "spec.idempotency", "spec.dedupeWindow",
+		"spec.type", "spec.log", "spec.nats.subject", "spec.idempotency", "spec.dedupeWindow",
 		"spec.http.url", "spec.http.method", "spec.http.headers[].name", "spec.http.headers[].value", "spec.http.secretName", "spec.http.timeout", "spec.http.successCodes",
 		"spec.workers.replicas", "spec.workers.concurrency", "spec.workers.resources",
 	}

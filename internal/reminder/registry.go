@@ -109,9 +109,11 @@ type Channel struct {
 	Lease       time.Duration `json:"lease"`
 	// Concurrency is the largest number of reminders in flight per worker.
 	Concurrency int `json:"concurrency"`
-	// Signed: the channel names a Secret, so that nothing may be sent unsigned.
+	// Signed: the channel names a Secret, so that nothing may be sent without what
+	// is in it: unsigned, or without authentication.
 	Signed bool         `json:"signed,omitempty"`
 	HTTP   *HTTPChannel `json:"http,omitempty"`
+	NATS   *NATSChannel `json:"nats,omitempty"`
 }
 
 // Validate tells whether workers can run with the channel's settings: a submission
@@ -140,6 +142,11 @@ type HTTPChannel struct {
 type HTTPHeader struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// NATSChannel configures a channel of type NATS.
+type NATSChannel struct {
+	Subject string `json:"subject"`
 }
 
 // Recipient is one addressee as the audience bucket holds it.
