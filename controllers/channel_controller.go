@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -186,15 +187,24 @@ func (r *channelReconciler) mirrorSecret(ctx context.Context, obj *v1alpha1.Remi
 	original := &corev1.Secret{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, original)
 	if apierrors.IsNotFound(err) {
-		return fmt.Sprintf("Secret %s does not exist in this namespace; create it with the key signingKey", name), nil
+		return fmt.Sprintf("Secret %s does not exist in this namespace; create it with %s", name, keysOf(obj)), nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read Secret %s/%s: %w", obj.Namespace, name, err)
 	}
-	if err := channel.CheckSecret(original.Data); err != nil {
+	if err := channel.CheckSecret(reminder.ChannelType(obj.Spec.Type), original.Data); err != nil {
 		return fmt.Sprintf("Secret %s: %s", name, err), nil
 	}
 	return "", r.applyObject(ctx, secretCopy(obj, r.Namespace, original))
+}
+
+// keysOf names the keys that the channel's Secret must have, in words.
+func keysOf(obj *v1alpha1.ReminderChannel) string {
+	required, _ := channel.SecretKeys(reminder.ChannelType(obj.Spec.Type))
+	if len(required) == 1 {
+		return "the key " + required[0]
+	}
+	return "the keys " + strings.Join(required, " and ")
 }
 
 // applyObject makes the object so, and owns the fields that it names.

@@ -13,6 +13,7 @@ import (
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/channel"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
 // Labels of what the operator makes for a channel in its own namespace, where
@@ -170,7 +171,8 @@ func workerVolumes(obj *v1alpha1.ReminderChannel, t WorkerTemplate) ([]corev1.Vo
 // workers can mount it: of its keys those that they read.
 func secretCopy(obj *v1alpha1.ReminderChannel, operatorNamespace string, original *corev1.Secret) *corev1.Secret {
 	data := map[string][]byte{}
-	for _, key := range []string{channel.KeyFile, channel.PreviousKeyFile} {
+	_, keys := channel.SecretKeys(reminder.ChannelType(obj.Spec.Type))
+	for _, key := range keys {
 		if value, ok := original.Data[key]; ok {
 			data[key] = value
 		}

@@ -40,6 +40,7 @@ var kinds = []struct {
 	{"response header too large", is(errTooLarge)},
 	{"malformed response", is(errMalformed)},
 	{"the receiver wrote before it was asked", is(errUnasked)},
+	{"too much text from the receiver", is(errTalkative)},
 	{"cancelled", is(context.Canceled)},
 	{"DNS lookup timed out", dns(func(e *net.DNSError) bool { return e.IsTimeout })},
 	{"host not found", dns(func(e *net.DNSError) bool { return e.IsNotFound })},

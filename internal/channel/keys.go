@@ -105,16 +105,23 @@ func (r *keyring) read(seen [2]fs.FileInfo) ([]Secret, error) {
 }
 
 func readKey(path string) (Secret, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return Secret{}, err
+	}
+	return parseKey(data)
+}
+
+// readFile reads a file of a Secret, up to a byte more than it may have. Its
+// errors do not hold the path.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Secret{}, bare(err)
+		return nil, bare(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
-	if err != nil {
-		return Secret{}, bare(err)
-	}
-	return parseKey(data)
+	return data, bare(err)
 }
 
 // parseKey decodes a signing key. Its errors never hold any of it.

@@ -142,6 +142,7 @@ func TestConfigurationsAreRefusedWithoutShowingThem(t *testing.T) {
 func TestChannelsThatCannotSendAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]reminder.Channel{
+		"SMTP without its member":  {Type: reminder.ChannelSMTP, SendTimeout: time.Second},
 		"an unknown type":          {Type: "Pigeon"},
 		"HTTP without its member":  {Type: reminder.ChannelHTTP, SendTimeout: time.Second},
 		"HTTP without a timeout":   {Type: reminder.ChannelHTTP, HTTP: &reminder.HTTPChannel{URL: "http://receiver.example"}},
