@@ -102,7 +102,7 @@ func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
 		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters,
 		NewSender: func(c reminder.Channel) (worker.Sender, error) {
 			return channel.New(c, channel.Options{
-				SecretDir: f.secretDir, RequireSignature: c.Signed, Egress: egress, Log: log, UserAgent: "reminder-operator/" + version(),
+				SecretDir: f.secretDir, RequireSignature: c.Signed, Egress: egress, Log: log, Publisher: b.Outlet, UserAgent: "reminder-operator/" + version(),
 			})
 		},
 		Now: time.Now, Log: log,

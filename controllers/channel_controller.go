@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -109,31 +110,45 @@ func (r *channelReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderChan
 		return report{}, err
 	}
 	found, err := r.describe(ctx, obj)
-	if missing != "" {
-		found = report{summary: condition.Waiting(v1alpha1.ReasonSecretUnavailable, missing), again: r.StatusInterval}
+	if missing.text != "" {
+		found = report{summary: condition.Waiting(missing.reason, missing.text), again: r.StatusInterval}
 	}
 	return found, err
 }
 
+// lack is what a channel waits for before workers are started: the reason of its
+// condition, and the message; none when text is empty.
+type lack struct{ reason, text string }
+
 // realize makes the channel so: first what workers read, then the consumer, then
-// the workers themselves. It answers what of the Secret is missing, in words.
-func (r *channelReconciler) realize(ctx context.Context, obj *v1alpha1.ReminderChannel) (missing string, err error) {
+// the workers themselves. It answers what of others is missing.
+func (r *channelReconciler) realize(ctx context.Context, obj *v1alpha1.ReminderChannel) (lack, error) {
 	if err := r.register(ctx, obj); err != nil {
-		return "", err
+		return lack{}, err
 	}
 	if err := r.Broker.Queue.EnsureConsumer(ctx, convert.Channel(obj)); err != nil {
-		return "", in(errJobs, err)
+		return lack{}, in(errJobs, err)
 	}
-	if missing, err = r.mirrorSecret(ctx, obj); err != nil || missing != "" {
+	if missing, err := r.missing(ctx, obj); err != nil || missing.text != "" {
 		return missing, err
 	}
 	if err := r.applyObject(ctx, workerDeployment(obj, r.Namespace, r.Worker)); err != nil {
-		return "", err
+		return lack{}, err
 	}
 	if convert.SecretName(obj) == "" && obj.Status.ObservedGeneration != obj.Generation {
-		return "", r.remove(ctx, obj, &corev1.Secret{}) // of an earlier spec
+		return lack{}, r.remove(ctx, obj, &corev1.Secret{}) // of an earlier spec
 	}
-	return "", nil
+	return lack{}, nil
+}
+
+// missing answers what workers need and others have to make.
+func (r *channelReconciler) missing(ctx context.Context, obj *v1alpha1.ReminderChannel) (lack, error) {
+	text, err := r.mirrorSecret(ctx, obj)
+	if err != nil || text != "" {
+		return lack{v1alpha1.ReasonSecretUnavailable, text}, err
+	}
+	text, err = r.checkStream(ctx, obj)
+	return lack{v1alpha1.ReasonStreamUnavailable, text}, err
 }
 
 // register writes the channel's entry unless a newer one is there.
@@ -172,15 +187,24 @@ func (r *channelReconciler) mirrorSecret(ctx context.Context, obj *v1alpha1.Remi
 	original := &corev1.Secret{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, original)
 	if apierrors.IsNotFound(err) {
-		return fmt.Sprintf("Secret %s does not exist in this namespace; create it with the key signingKey", name), nil
+		return fmt.Sprintf("Secret %s does not exist in this namespace; create it with %s", name, keysOf(obj)), nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read Secret %s/%s: %w", obj.Namespace, name, err)
 	}
-	if err := channel.CheckSecret(original.Data); err != nil {
+	if err := channel.CheckSecret(reminder.ChannelType(obj.Spec.Type), original.Data); err != nil {
 		return fmt.Sprintf("Secret %s: %s", name, err), nil
 	}
 	return "", r.applyObject(ctx, secretCopy(obj, r.Namespace, original))
+}
+
+// keysOf names the keys that the channel's Secret must have, in words.
+func keysOf(obj *v1alpha1.ReminderChannel) string {
+	required := channel.RequiredKeys(reminder.ChannelType(obj.Spec.Type))
+	if len(required) == 1 {
+		return "the key " + required[0]
+	}
+	return "the keys " + strings.Join(required, " and ")
 }
 
 // applyObject makes the object so, and owns the fields that it names.

@@ -167,6 +167,26 @@ func TestASecretThatIsNotThereYet(t *testing.T) {
 	}
 }
 
+func TestARelaysSecretHasUsernameAndPassword(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.create(aChannel(relays))
+	r := s.channels()
+	s.passChannel(r)
+	s.wantChannel(v1alpha1.ReasonSecretUnavailable, "Secret signing does not exist", "the keys username and password")
+	s.create(signing(map[string][]byte{"username": []byte("u"), "password": []byte("p"), "other": []byte("x")}))
+	s.wait(11 * time.Second)
+	s.passChannel(r)
+	s.wantChannel(v1alpha1.ReasonAvailable)
+	secret := &corev1.Secret{}
+	if !s.made(secret) || len(secret.Data) != 2 || !s.made(&appsv1.Deployment{}) {
+		t.Errorf("the copy has %d keys, want 2; and a Deployment", len(secret.Data))
+	}
+	if entry, _, err := s.Broker.Registry.Channel(t.Context(), "shop", "mail"); err != nil || !entry.Signed || entry.Dedupes || entry.SMTP == nil || entry.SMTP.Port != 587 {
+		t.Errorf("entry %+v, error %v", entry, err)
+	}
+}
+
 func TestACopyOfASecretGoesWithItsMention(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/channel"
 	"github.com/reminder-operator/reminder-operator/internal/convert"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
 // Labels of what the operator makes for a channel in its own namespace, where
@@ -180,7 +181,7 @@ func workerVolumes(obj *v1alpha1.ReminderChannel, t WorkerTemplate) ([]corev1.Vo
 func secretCopy(obj *v1alpha1.ReminderChannel, operatorNamespace string, original *corev1.Secret) *corev1.Secret {
 	data := map[string][]byte{}
 	for key, value := range original.Data {
-		if channel.IsSecretKey(key) {
+		if channel.IsSecretKey(reminder.ChannelType(obj.Spec.Type), key) {
 			data[key] = value
 		}
 	}

@@ -62,6 +62,10 @@ func logs(o *v1alpha1.ReminderChannel) {
 	o.Spec = v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeLog, Log: &v1alpha1.LogChannel{}}
 }
 
+func relays(o *v1alpha1.ReminderChannel) {
+	o.Spec = v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeSMTP, SMTP: &v1alpha1.SMTPChannel{Host: "CANARY.example.com", From: "CANARY@example.com", SecretName: "signing"}}
+}
+
 func named(namespace, name string) func(*v1alpha1.ReminderChannel) {
 	return func(o *v1alpha1.ReminderChannel) { o.Namespace, o.Name = namespace, name }
 }
@@ -83,6 +87,7 @@ func TestWorkerDeployments(t *testing.T) {
 		template WorkerTemplate
 	}{
 		"deployment-http-signed":     {aChannel(), template},
+		"deployment-smtp":            {aChannel(relays), template},
 		"deployment-log":             {aChannel(logs), template},
 		"deployment-credentials":     {aChannel(), credentials},
 		"deployment-egress":          {aChannel(), ranges},
@@ -133,6 +138,8 @@ func TestSecretCopy(t *testing.T) {
 		Data:       map[string][]byte{"signingKey": []byte("one"), "previousSigningKey": []byte("two"), "password": []byte("three"), "header.Authorization": []byte("four"), "xheader.A": []byte("five")},
 	}
 	checkGolden(t, "secret", secretCopy(aChannel(), "reminders-system", original))
+	original.Data["username"] = []byte("four")
+	checkGolden(t, "secret-smtp", secretCopy(aChannel(relays), "reminders-system", original))
 	delete(original.Data, "previousSigningKey")
 	checkGolden(t, "secret-one-key", secretCopy(aChannel(), "reminders-system", original))
 }

@@ -125,7 +125,8 @@ type SMTPChannel struct {
 	// +optional
 	Port *int32 `json:"port,omitempty"`
 
-	// tls is Require, send over TLS only; Opportunistic, use it where the relay offers it; None. Default Require.
+	// tls is Require, send over TLS only, to a relay whose certificate is valid; Opportunistic, use STARTTLS where the relay
+	// offers it, with any certificate; None, no STARTTLS. Default Require.
 	// +kubebuilder:default=Require
 	// +optional
 	TLS SMTPTLS `json:"tls,omitempty"`
@@ -133,7 +134,7 @@ type SMTPChannel struct {
 	// from is the sender, an e-mail address such as billing@example.com. 3 to 254 characters.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=254
-	// +kubebuilder:validation:Pattern=`^[^@\x00-\x20\x7f<>,;"]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`
+	// +kubebuilder:validation:Pattern=`^[^@\x00-\x20\x7f<>,;:"()\[\]\\.]+([.][^@\x00-\x20\x7f<>,;:"()\[\]\\.]+)*@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^@[:cntrl:] <>,;]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$')",message="from is one bare e-mail address, such as billing@example.com"
 	// +required
 	From string `json:"from,omitempty"`

@@ -53,6 +53,8 @@ const (
 	ReasonRecipientsUnavailable = "RecipientsUnavailable"
 	// ReasonSecretUnavailable: the Secret is missing, lacks a key, or holds a value that is too weak.
 	ReasonSecretUnavailable = "SecretUnavailable"
+	// ReasonStreamUnavailable: no stream takes the subject of a NATS channel, or it forgets message ids too early to deduplicate.
+	ReasonStreamUnavailable = "StreamUnavailable"
 	// ReasonConfigMapUnavailable: the ConfigMap is missing, or lacks the key.
 	ReasonConfigMapUnavailable = "ConfigMapUnavailable"
 	// ReasonScheduleNotFound: spec.scheduleName names a ReminderSchedule that is not in the namespace.

@@ -62,7 +62,8 @@ type ReminderChannelSpec struct {
 	Idempotency Idempotency `json:"idempotency,omitempty"`
 
 	// dedupeWindow is for how long the receiver remembers a key, such as 24h. It must be longer than the schedules'
-	// deadlines. 1m to 8760h. Default 24h; for NATS, the window of the stream that takes the subject. With ByKey only.
+	// deadlines. 1m to 8760h. Default 24h. On a NATS channel the stream that takes the subject must
+	// have a duplicate window of at least this length. With ByKey only.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32

@@ -63,6 +63,7 @@ type Broker struct {
 	Audience    *Audience
 	DeadLetters *DeadLetters
 	Tally       *TallyStore
+	Outlet      *Outlet
 
 	options Options
 	conn    *nats.Conn
@@ -98,6 +99,7 @@ func Connect(o Options) (*Broker, error) {
 	b.Registry = &Registry{bucket: bucket{store: s, name: registryBucket}}
 	b.Audience = &Audience{bucket: bucket{store: s, name: recipientsBucket}}
 	b.DeadLetters = &DeadLetters{store: s}
+	b.Outlet = &Outlet{store: s}
 	b.Tally = &TallyStore{bucket: bucket{store: s, name: tallyBucket}}
 	return b, nil
 }

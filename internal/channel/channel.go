@@ -23,11 +23,13 @@ type Options struct {
 	// SecretDir is the directory in which the channel's Secret is mounted; empty
 	// when the channel has none. Its files are read again when they change.
 	SecretDir string
-	// RequireSignature refuses to send unsigned: set when the channel names a
-	// Secret.
+	// RequireSignature refuses to send unsigned, or without having logged in: set
+	// when the channel names a Secret.
 	RequireSignature bool
 	// Log gets one line per reminder from channels of type Log, and nothing else.
 	Log *slog.Logger
+	// Publisher is where channels of type NATS publish.
+	Publisher Publisher
 	// Now is the clock of signatures and of dates in Retry-After; nil means the
 	// system's.
 	Now func() time.Time
@@ -50,6 +52,8 @@ type Options struct {
 // constructors is the list of channel types that can send.
 var constructors = map[reminder.ChannelType]func(reminder.Channel, Options) (Sender, error){
 	reminder.ChannelHTTP: newHTTP,
+	reminder.ChannelSMTP: newSMTP,
+	reminder.ChannelNATS: newNATS,
 	reminder.ChannelLog:  newLog,
 }
 

@@ -55,15 +55,24 @@ func encode(m reminder.Message) ([]byte, error) {
 }
 
 // describe sets the attributes of a CloudEvent in binary content mode
-// (CloudEvents 1.0, HTTP protocol binding, section 3.1); attempt is an extension.
+// (CloudEvents 1.0, HTTP protocol binding, section 3.1).
 func describe(h http.Header, m reminder.Message) {
-	h.Set("Content-Type", "application/json")
-	h.Set("Ce-Specversion", "1.0")
-	h.Set("Ce-Type", eventType)
-	h.Set("Ce-Id", m.ID)
-	h.Set("Ce-Source", source(m.Key))
-	h.Set("Ce-Time", m.DueTime.UTC().Format(time.RFC3339Nano))
-	h.Set("Ce-Attempt", strconv.Itoa(m.Attempt))
+	for name, value := range attributes(m) {
+		h.Set(name, value)
+	}
+}
+
+// attributes are the headers of the event; attempt is an extension.
+func attributes(m reminder.Message) map[string]string {
+	return map[string]string{
+		"content-type":   "application/json",
+		"ce-specversion": "1.0",
+		"ce-type":        eventType,
+		"ce-id":          m.ID,
+		"ce-source":      source(m.Key),
+		"ce-time":        m.DueTime.UTC().Format(time.RFC3339Nano),
+		"ce-attempt":     strconv.Itoa(m.Attempt),
+	}
 }
 
 // source names the schedule as a URI reference: a source and an id together

@@ -21,12 +21,18 @@ const notAllowed = "address not allowed; an administrator of the operator can al
 // that no byte of the request left, the receiver may have accepted it.
 func failed(err error, sent bool) reminder.Result {
 	if errors.Is(err, errNotAllowed) {
-		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.PermanentFailure, Diagnostic: notAllowed}
+		return refusedAddress()
 	}
 	if sent {
 		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err, "no valid response") + " after the request was written"}
 	}
 	return reminder.Result{Outcome: reminder.Transient, Diagnostic: kindOf(err, "connection failed") + " before the request was written"}
+}
+
+// refusedAddress is the result when the address that a channel leads to may not be
+// dialled.
+func refusedAddress() reminder.Result {
+	return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.PermanentFailure, Diagnostic: notAllowed}
 }
 
 // kindOf names the kind of a failure in words of our own: the texts of network
@@ -47,6 +53,7 @@ var kinds = []struct {
 	{"response header too large", is(errTooLarge)},
 	{"malformed response", is(errMalformed)},
 	{"the receiver wrote before it was asked", is(errUnasked)},
+	{"too much text from the receiver", is(errTalkative)},
 	{"cancelled", is(context.Canceled)},
 	{"no allowed address reachable", is(errPartly)},
 	{"DNS lookup timed out", dns(func(e *net.DNSError) bool { return e.IsTimeout })},

@@ -164,7 +164,7 @@ func parseHeaders(configured []reminder.HTTPHeader) (http.Header, error) {
 			return nil, fmt.Errorf("holds %q, which is not a header's name", c.Name)
 		case isReserved(name):
 			return nil, fmt.Errorf("holds %s, which the operator sets", name)
-		case strings.ContainsFunc(c.Value, isControl):
+		case strings.ContainsFunc(c.Value, isHeaderControl):
 			return nil, fmt.Errorf("holds a value of %s with a control character", name)
 		}
 		h.Add(name, c.Value)

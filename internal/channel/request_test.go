@@ -142,11 +142,13 @@ func TestConfigurationsAreRefusedWithoutShowingThem(t *testing.T) {
 func TestChannelsThatCannotSendAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]reminder.Channel{
-		"a type without sender":   {Type: reminder.ChannelSMTP},
-		"an unknown type":         {Type: "Pigeon"},
-		"HTTP without its member": {Type: reminder.ChannelHTTP, SendTimeout: time.Second},
-		"HTTP without a timeout":  {Type: reminder.ChannelHTTP, HTTP: &reminder.HTTPChannel{URL: "http://receiver.example"}},
-		"Log without a logger":    {Type: reminder.ChannelLog},
+		"SMTP without its member":  {Type: reminder.ChannelSMTP, SendTimeout: time.Second},
+		"an unknown type":          {Type: "Pigeon"},
+		"HTTP without its member":  {Type: reminder.ChannelHTTP, SendTimeout: time.Second},
+		"HTTP without a timeout":   {Type: reminder.ChannelHTTP, HTTP: &reminder.HTTPChannel{URL: "http://receiver.example"}},
+		"NATS without its member":  {Type: reminder.ChannelNATS, SendTimeout: time.Second},
+		"NATS without a publisher": {Type: reminder.ChannelNATS, SendTimeout: time.Second, NATS: &reminder.NATSChannel{Subject: "a"}},
+		"Log without a logger":     {Type: reminder.ChannelLog},
 	} {
 		if _, err := channel.New(c, channel.Options{}); err == nil {
 			t.Errorf("%s was opened", name)

@@ -119,7 +119,7 @@ func parseSecretHeader(key string, data []byte) (secretHeader, error) {
 		return secretHeader{}, errors.New("is empty")
 	case len(value) > maxHeaderValue:
 		return secretHeader{}, fmt.Errorf("has more than %d bytes", maxHeaderValue)
-	case bytes.ContainsFunc(value, isControl):
+	case bytes.ContainsFunc(value, isHeaderControl):
 		return secretHeader{}, errors.New("holds a line break or another control character")
 	}
 	return secretHeader{name: canonical, value: NewSecret(bytes.Clone(value))}, nil
@@ -135,4 +135,4 @@ func isReservedInSecret(name string) bool {
 	return name == "Traceparent" || name == "Tracestate" || name == "Set-Cookie"
 }
 
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+func isHeaderControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

@@ -143,7 +143,7 @@ func TestBadHeadersOfTheSecretAreRefusedWithoutShowingThem(t *testing.T) {
 			for key, value := range signedWith(c.files) {
 				checked[key] = []byte(value)
 			}
-			if got := channel.CheckSecret(checked); got == nil || got.Error() != c.want {
+			if got := channel.CheckSecret(reminder.ChannelHTTP, checked); got == nil || got.Error() != c.want {
 				t.Errorf("CheckSecret says %v, want %s", got, c.want)
 			}
 			if strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), mount.dir) {

@@ -255,7 +255,7 @@ func TestCheckSecret(t *testing.T) {
 			data[k] = []byte(v)
 		}
 		got := ""
-		if err := channel.CheckSecret(data); err != nil {
+		if err := channel.CheckSecret(reminder.ChannelHTTP, data); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

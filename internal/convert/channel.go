@@ -21,14 +21,20 @@ func Channel(obj *v1alpha1.ReminderChannel) reminder.Channel {
 		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
 		Type: reminder.ChannelType(obj.Spec.Type), Dedupes: Dedupes(obj),
 		SendTimeout: timeout, AckWait: ackWait, Lease: ackWait + timeout/2 + margin,
-		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj),
+		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj), SMTP: smtpOf(obj), NATS: natsOf(obj),
 	}
 }
 
-// Dedupes tells whether the receiver deduplicates on our key. A Log channel
-// does by its nature: a repeated line names the same key.
+// Dedupes tells whether the receiver deduplicates on our key. Unless it says
+// otherwise, a stream of NATS does, and so does a Log channel by its nature: a
+// repeated line names the same key. A mail relay never does.
 func Dedupes(obj *v1alpha1.ReminderChannel) bool {
-	return obj.Spec.Idempotency == v1alpha1.IdempotencyByKey || obj.Spec.Type == v1alpha1.ChannelTypeLog && obj.Spec.Idempotency == ""
+	switch obj.Spec.Type {
+	case v1alpha1.ChannelTypeNATS, v1alpha1.ChannelTypeLog:
+		return obj.Spec.Idempotency != v1alpha1.IdempotencyNone
+	case v1alpha1.ChannelTypeHTTP, v1alpha1.ChannelTypeSMTP:
+	}
+	return obj.Spec.Type == v1alpha1.ChannelTypeHTTP && obj.Spec.Idempotency == v1alpha1.IdempotencyByKey
 }
 
 // DedupeWindow is how long the receiver remembers a key.
@@ -52,19 +58,48 @@ func Replicas(obj *v1alpha1.ReminderChannel) int32 {
 	return v1alpha1.DefaultReplicas
 }
 
-// SecretName is the Secret with the channel's signing keys; empty for none.
+// SecretName is the Secret with the channel's signing keys or credentials; empty
+// for none.
 func SecretName(obj *v1alpha1.ReminderChannel) string {
-	if obj.Spec.HTTP != nil {
+	switch {
+	case obj.Spec.HTTP != nil:
 		return obj.Spec.HTTP.SecretName
+	case obj.Spec.SMTP != nil:
+		return obj.Spec.SMTP.SecretName
 	}
 	return ""
 }
 
 func sendTimeout(obj *v1alpha1.ReminderChannel) time.Duration {
-	if obj.Spec.HTTP != nil {
+	switch {
+	case obj.Spec.HTTP != nil:
 		return durationOf(obj.Spec.HTTP.Timeout, v1alpha1.DefaultHTTPTimeout)
+	case obj.Spec.SMTP != nil:
+		return durationOf(obj.Spec.SMTP.Timeout, v1alpha1.DefaultSMTPTimeout)
 	}
 	return v1alpha1.DefaultHTTPTimeout
+}
+
+func smtpOf(obj *v1alpha1.ReminderChannel) *reminder.SMTPChannel {
+	s := obj.Spec.SMTP
+	if s == nil {
+		return nil
+	}
+	out := &reminder.SMTPChannel{Host: s.Host, Port: v1alpha1.DefaultSMTPPort, TLS: reminder.TLSRequire, From: s.From}
+	if s.Port != nil {
+		out.Port = int(*s.Port)
+	}
+	if s.TLS != "" {
+		out.TLS = reminder.TLSMode(s.TLS)
+	}
+	return out
+}
+
+func natsOf(obj *v1alpha1.ReminderChannel) *reminder.NATSChannel {
+	if obj.Spec.NATS == nil {
+		return nil
+	}
+	return &reminder.NATSChannel{Subject: obj.Spec.NATS.Subject}
 }
 
 func httpOf(obj *v1alpha1.ReminderChannel) *reminder.HTTPChannel {

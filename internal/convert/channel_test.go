@@ -42,6 +42,35 @@ func TestChannel(t *testing.T) {
 			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeLog, Log: &v1alpha1.LogChannel{}, Idempotency: v1alpha1.IdempotencyNone},
 			func(c *reminder.Channel) { c.Type, c.Dedupes = reminder.ChannelLog, false },
 		},
+		"SMTP with its least": {
+			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeSMTP, SMTP: &v1alpha1.SMTPChannel{Host: "smtp.example.com", From: "a@example.com"}},
+			func(c *reminder.Channel) {
+				c.Type, c.Dedupes, c.SendTimeout, c.AckWait, c.Lease = reminder.ChannelSMTP, false, 30*time.Second, 61*time.Second, 77*time.Second
+				c.SMTP = &reminder.SMTPChannel{Host: "smtp.example.com", Port: 587, TLS: reminder.TLSRequire, From: "a@example.com"}
+			},
+		},
+		"SMTP with everything, and a promise that no relay keeps": {
+			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeSMTP, Idempotency: v1alpha1.IdempotencyByKey, SMTP: &v1alpha1.SMTPChannel{
+				Host: "::1", Port: new(int32(25)), TLS: v1alpha1.SMTPTLSOpportunistic, From: "a@example.com", SecretName: "relay", Timeout: seconds(2),
+			}},
+			func(c *reminder.Channel) {
+				c.Type, c.Dedupes, c.Signed = reminder.ChannelSMTP, false, true
+				c.SendTimeout, c.AckWait, c.Lease = 2*time.Second, 5*time.Second, 7*time.Second
+				c.SMTP = &reminder.SMTPChannel{Host: "::1", Port: 25, TLS: reminder.TLSOpportunistic, From: "a@example.com"}
+			},
+		},
+		"NATS with its least dedupes": {
+			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeNATS, NATS: &v1alpha1.NATSChannel{Subject: "billing.reminders"}},
+			func(c *reminder.Channel) {
+				c.Type, c.NATS = reminder.ChannelNATS, &reminder.NATSChannel{Subject: "billing.reminders"}
+			},
+		},
+		"NATS without idempotency": {
+			v1alpha1.ReminderChannelSpec{Type: v1alpha1.ChannelTypeNATS, NATS: &v1alpha1.NATSChannel{Subject: "a"}, Idempotency: v1alpha1.IdempotencyNone},
+			func(c *reminder.Channel) {
+				c.Type, c.Dedupes, c.NATS = reminder.ChannelNATS, false, &reminder.NATSChannel{Subject: "a"}
+			},
+		},
 		"HTTP with its least": {
 			httpSpec(v1alpha1.HTTPChannel{URL: "https://example.com/hook"}),
 			func(c *reminder.Channel) {

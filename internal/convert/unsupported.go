@@ -44,8 +44,6 @@ func UnsupportedSchedule(obj *v1alpha1.ReminderSchedule) []string {
 func UnsupportedChannel(obj *v1alpha1.ReminderChannel) []string {
 	spec := obj.Spec
 	uses := []use{
-		{"spec.smtp", spec.SMTP != nil},
-		{"spec.nats", spec.NATS != nil},
 		{"spec.reconcileURL", spec.ReconcileURL != ""},
 		{"spec.rateLimit", spec.RateLimit != nil},
 		{"spec.maxInFlightPerTenant", spec.MaxInFlightPerTenant != nil},

@@ -141,8 +141,9 @@ func TestEveryFieldOfAScheduleActsOrIsNamed(t *testing.T) {
 func TestEveryFieldOfAChannelActsOrIsNamed(t *testing.T) {
 	t.Parallel()
 	supported := []string{
-		"spec.type", "spec.log", "spec.idempotency", "spec.dedupeWindow",
+		"spec.type", "spec.log", "spec.nats.subject", "spec.idempotency", "spec.dedupeWindow",
 		"spec.http.url", "spec.http.method", "spec.http.headers[].name", "spec.http.headers[].value", "spec.http.secretName", "spec.http.timeout", "spec.http.successCodes",
+		"spec.smtp.host", "spec.smtp.port", "spec.smtp.tls", "spec.smtp.from", "spec.smtp.secretName", "spec.smtp.timeout",
 		"spec.workers.replicas", "spec.workers.concurrency", "spec.workers.resources",
 	}
 	checkFields(t, reflect.TypeFor[v1alpha1.ReminderChannelSpec](), supported, nil, func(set func(reflect.Value)) []string {

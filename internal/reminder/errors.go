@@ -17,6 +17,12 @@ var (
 	// ErrUnavailable: the broker could not be reached or did not answer in time,
 	// so the effect of the call is unknown; repeat it.
 	ErrUnavailable = errors.New("broker unavailable")
+	// ErrUnsent: nothing was handed over; it is safe to repeat the call.
+	ErrUnsent = errors.New("not sent")
+	// ErrRefused: the store answered and did not take the message.
+	ErrRefused = errors.New("refused")
+	// ErrTooLarge: the message is larger than the server or the stream takes.
+	ErrTooLarge = errors.New("message too large")
 	// ErrNewerSchema: the bytes were written by a newer version of the operator.
 	// Hold them: an old reader must not consume what it cannot understand.
 	ErrNewerSchema = errors.New("newer schema version")

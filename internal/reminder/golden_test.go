@@ -71,6 +71,8 @@ var sampleChannel = reminder.Channel{
 		URL: "https://mail.example.com/v1/send", Method: "POST",
 		Headers: []reminder.HTTPHeader{{Name: "X-Tenant", Value: "shop"}}, SuccessCodes: []int{202},
 	},
+	SMTP: &reminder.SMTPChannel{Host: "smtp.example.com", Port: 587, TLS: reminder.TLSRequire, From: "billing@example.com"},
+	NATS: &reminder.NATSChannel{Subject: "billing.reminders"},
 }
 
 var sampleRecipient = reminder.Recipient{

@@ -109,9 +109,12 @@ type Channel struct {
 	Lease       time.Duration `json:"lease"`
 	// Concurrency is the largest number of reminders in flight per worker.
 	Concurrency int `json:"concurrency"`
-	// Signed: the channel names a Secret, so that nothing may be sent unsigned.
+	// Signed: the channel names a Secret, so that nothing may be sent without what
+	// is in it: unsigned, or without authentication.
 	Signed bool         `json:"signed,omitempty"`
 	HTTP   *HTTPChannel `json:"http,omitempty"`
+	SMTP   *SMTPChannel `json:"smtp,omitempty"`
+	NATS   *NATSChannel `json:"nats,omitempty"`
 }
 
 // Validate tells whether workers can run with the channel's settings: a submission
@@ -140,6 +143,30 @@ type HTTPChannel struct {
 type HTTPHeader struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// TLSMode says whether a relay is spoken to over TLS.
+type TLSMode string
+
+// The modes: over TLS only, where the relay offers it, or not.
+const (
+	TLSRequire       TLSMode = "Require"
+	TLSOpportunistic TLSMode = "Opportunistic"
+	TLSNone          TLSMode = "None"
+)
+
+// SMTPChannel configures a channel of type SMTP. On port 465 the connection is
+// encrypted from its start, whatever TLS says.
+type SMTPChannel struct {
+	Host string  `json:"host"`
+	Port int     `json:"port"`
+	TLS  TLSMode `json:"tls"`
+	From string  `json:"from"`
+}
+
+// NATSChannel configures a channel of type NATS.
+type NATSChannel struct {
+	Subject string `json:"subject"`
 }
 
 // Recipient is one addressee as the audience bucket holds it.
