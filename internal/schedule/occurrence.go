@@ -43,9 +43,9 @@ const (
 
 // Note says what a change of the clocks and the calendar did to an occurrence.
 type Note struct {
-	Kind NoteKind
 	By   time.Duration // for the gap kinds, whole seconds; else 0
 	Day  DayNote
+	Kind NoteKind
 }
 
 // String returns the note for people, such as "gap: shifted by 1h", or "".

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/reminder-operator/reminder-operator/internal/calendar"
 )
@@ -22,13 +23,13 @@ const (
 
 // DayNote says what a calendar did to an occurrence, and why.
 type DayNote struct {
-	Kind DayNoteKind
 	// Holiday is the name of the holiday or early close that Nominal is on; "" if it has none, or for a weekend.
 	Holiday string
+	// Merged is the number of further nominal times for which the occurrence stands too.
+	Merged int32
+	Kind   DayNoteKind
 	// Weekend and EarlyClose tell that it is no holiday but that.
 	Weekend, EarlyClose bool
-	// Merged is the number of further nominal times for which the occurrence stands too.
-	Merged int
 }
 
 // String returns the note for people, such as "holiday New Year's Day: moved to the next business day", or "".
@@ -160,7 +161,7 @@ func (p dayPolicy) note(source source, actual wall) (nominal wall, note DayNote)
 	case nominal > actual:
 		note = p.because(DayMovedPrevious, nominal)
 	}
-	note.Merged = merged
+	note.Merged = int32(min(merged, math.MaxInt32)) // an occurrence is copied a million times a year
 	return nominal, note
 }
 
