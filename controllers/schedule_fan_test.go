@@ -182,7 +182,7 @@ func TestRow45MovedByTimeZoneData(t *testing.T) {
 		ReleaseTime: clock("2026-07-01T14:00:00Z"), DeadlineTime: clock("2026-07-01T18:00:00Z"), LateTime: clock("2026-07-01T14:05:00Z"),
 	}, time.Hour, clock("2026-07-01T13:50:00Z"))
 	entry := entryOf(obj, planned(clock("2026-07-01T14:05:00Z")), func(e *reminder.Schedule) { e.TimeZoneData = "2022d" })
-	in := scheduleInput{object: obj, entry: entry, zoneData: "2026b", planned: plannedSlots{"ada": {old}}, now: clock("2026-07-01T13:55:00Z")}
+	in := scheduleInput{object: obj, entry: entry, zoneData: "2026b", planned: plannedSlots{"ada": {old.Key.Slot: old}}, now: clock("2026-07-01T13:55:00Z")}
 	for name, now := range map[string]string{"just now": "2026-07-01T13:55:00Z", "when its instant comes near": "2026-07-01T14:50:00Z"} {
 		p := planOf(t, in)
 		if reason := p.judge(old); reason != "" {
@@ -264,5 +264,22 @@ func TestJudgeByTodaysOccurrences(t *testing.T) {
 		if got := p.judge(c.record); got != c.want || !p.settle {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// However many recipients there are, one record of each slot is kept, and rather one
+// that is planned for later.
+func TestPlannedSlotsKeepOneOfEach(t *testing.T) {
+	t.Parallel()
+	all := plannedSlots{}
+	for i := range 3000 {
+		state := reminder.Sent
+		if i == 1700 {
+			state = reminder.Scheduled
+		}
+		all.keep("ada", reminder.Record{State: state, Key: reminder.Key{Recipient: fmt.Sprint("r", i), Slot: fmt.Sprint("slot ", i%3)}})
+	}
+	if n := len(all["ada"]); n != 3 || all["ada"]["slot 2"].State != reminder.Scheduled {
+		t.Errorf("%d records are kept, want one of 3 slots, the planned one among them: %v", n, all["ada"])
 	}
 }

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ func movedSlots(in scheduleInput, entry reminder.Schedule) []reminder.Moved {
 	var all []reminder.Moved
 	for i := range in.series {
 		s := &in.series[i]
-		for _, same := range byLocalTime(in.planned[s.Recipients[0].ID], entry.Epoch) {
+		for _, same := range byLocalTime(slices.Collect(maps.Values(in.planned[s.Recipients[0].ID])), entry.Epoch) {
 			for _, m := range movedTo(s, same, in.now) {
 				if !known[m] {
 					known[m] = true
@@ -37,20 +38,17 @@ func movedSlots(in scheduleInput, entry reminder.Schedule) []reminder.Moved {
 
 // plannedSlots are the records that were planned of late, one for each slot of a
 // series, by the first recipient of the series: its recipients have the same slots.
-type plannedSlots map[string][]reminder.Record
+type plannedSlots map[string]map[string]reminder.Record
 
 // keep adds a record, unless there is one of its slot. One that is planned for later
 // counts more than one that has ended.
 func (p plannedSlots) keep(first string, r reminder.Record) {
-	for i, have := range p[first] {
-		if have.Key.Slot == r.Key.Slot {
-			if have.State != reminder.Scheduled {
-				p[first][i] = r
-			}
-			return
-		}
+	if p[first] == nil {
+		p[first] = map[string]reminder.Record{}
 	}
-	p[first] = append(p[first], r)
+	if have, known := p[first][r.Key.Slot]; !known || have.State != reminder.Scheduled {
+		p[first][r.Key.Slot] = r
+	}
 }
 
 // byLocalTime groups the records of an epoch that are of one local time, in order of
