@@ -93,7 +93,7 @@ func dateReason(value string) string {
 // none is the series without wall times.
 type none struct{}
 
-func (none) next(_, _ wall) (wall, bool)            { return 0, false }
-func (none) previous(_, _ wall) (wall, bool)        { return 0, false }
-func (none) each(_, _ wall, _ func(wall) bool) bool { return true }
-func (none) count(_, _ wall) int                    { return 0 }
+func (none) next(_, _ wall) (wall, bool)              { return 0, false }
+func (none) previous(_, _ wall) (wall, bool)          { return 0, false }
+func (none) each(_, _ wall, _ func([]wall) bool) bool { return true }
+func (none) count(_, _ wall) int                      { return 0 }

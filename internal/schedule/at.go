@@ -17,8 +17,8 @@ func (s single) next(from, upTo wall) (wall, bool) { return wall(s), s.count(fro
 
 func (s single) previous(from, upTo wall) (wall, bool) { return s.next(from, upTo) }
 
-func (s single) each(from, upTo wall, yield func(wall) bool) bool {
-	return wall(s) < from || wall(s) > upTo || yield(wall(s))
+func (s single) each(from, upTo wall, yield func([]wall) bool) bool {
+	return s.count(from, upTo) == 0 || yield([]wall{wall(s)})
 }
 
 // moment is the source of one instant that was written with its offset, so that no zone has a say in it.
@@ -30,9 +30,9 @@ type moment struct {
 func (m moment) next(from instant) (hit, bool)     { return m.hit(), from <= m.at }
 func (m moment) previous(upTo instant) (hit, bool) { return m.hit(), upTo >= m.at }
 
-func (m moment) each(from, upTo instant, yield func(hit) bool) {
+func (m moment) each(from, upTo instant, yield func(run) bool) {
 	if m.count(from, upTo) > 0 {
-		yield(m.hit())
+		yield(m.hit().run())
 	}
 }
 

@@ -71,10 +71,11 @@ func (c *cron) previous(from, upTo wall) (wall, bool) {
 }
 
 // each implements walls, a day at a time.
-func (c *cron) each(from, upTo wall, yield func(wall) bool) bool {
+func (c *cron) each(from, upTo wall, yield func([]wall) bool) bool {
+	var all batch
 	for w, ok := c.next(from, upTo); ok; {
 		midnight := w.midnight()
-		if !c.eachInDay(midnight, w-midnight, min(upTo-midnight, wallDay-1), yield) {
+		if !c.eachInDay(&all, midnight, w-midnight, min(upTo-midnight, wallDay-1), yield) {
 			return false
 		}
 		w, ok = c.next(midnight+wallDay, upTo)
@@ -83,21 +84,15 @@ func (c *cron) each(from, upTo wall, yield func(wall) bool) bool {
 }
 
 // eachInDay is each within one day, which matches; from and upTo are seconds of it, from a full minute.
-func (c *cron) eachInDay(midnight, from, upTo wall, yield func(wall) bool) bool {
+func (c *cron) eachInDay(all *batch, midnight, from, upTo wall, yield func([]wall) bool) bool {
 	skipped := from % wallHour / wallMinute
 	minutes := c.minutes >> skipped << skipped
 	for hour := from / wallHour; hour*wallHour <= upTo; hour, minutes = hour+1, c.minutes {
-		if c.hours>>hour&1 == 0 {
-			continue
+		if last := (upTo - hour*wallHour) / wallMinute; last < 59 {
+			minutes &= 1<<(last+1) - 1
 		}
-		for ; minutes != 0; minutes &= minutes - 1 {
-			second := hour*wallHour + wall(bits.TrailingZeros64(minutes))*wallMinute
-			if second > upTo {
-				return true
-			}
-			if !yield(midnight + second) {
-				return false
-			}
+		if c.hours>>hour&1 == 1 && minutes != 0 && !yield(all.of(midnight+hour*wallHour, minutes)) {
+			return false
 		}
 	}
 	return true

@@ -53,14 +53,18 @@ func (e *every) previous(upTo instant) (hit, bool) {
 	return e.hit(e.origin + (upTo-e.origin)/e.step*e.step), true
 }
 
-func (e *every) each(from, upTo instant, yield func(hit) bool) {
-	h, ok := e.next(from)
-	for upTo = min(upTo, maxInstant); ok && h.at <= upTo; {
-		p := periodAt(e.zone, h.at)
-		for ; h.at < p.end && h.at <= upTo; h.at += e.step {
-			if !yield(hit{at: h.at, wall: p.wall(h.at)}) {
-				return
-			}
+func (e *every) each(from, upTo instant, yield func(run) bool) {
+	h, _ := e.next(from)
+	var all batch
+	for at, last := h.at, min(upTo, maxInstant); at <= last; {
+		p := periodAt(e.zone, at)
+		n := 0
+		for ; n < len(all) && at < p.end && at <= last; at += e.step {
+			all[n] = p.wall(at)
+			n++
+		}
+		if !yield(run{walls: all[:n], offset: p.offset}) {
+			return
 		}
 	}
 }

@@ -41,25 +41,70 @@ const (
 	NoteSecondPass
 )
 
-// Note says what a change of the clocks and the calendar did to an occurrence.
+// Note says what a change of the clocks and the calendar did to an occurrence. It is packed into three words, so that an
+// Occurrence is passed in registers: a year of minutes passes half a million. Two notes that say the same are equal.
 type Note struct {
-	By   time.Duration // for the gap kinds, whole seconds; else 0
-	Day  DayNote
-	Kind NoteKind
+	holiday string
+	bits    uint64 // from the lowest: by, merged, kind, day kind, weekend, early close
+}
+
+// The places in Note.bits, and how many bits by and merged have: a change of the clocks is less than three days, and
+// the times that roll to one instant are capped.
+const (
+	byBits, mergedBits = 18, 31
+	mergedAt           = byBits
+	kindAt             = mergedAt + mergedBits
+	dayKindAt          = kindAt + 3
+	weekendAt          = dayKindAt + 2
+	earlyCloseAt       = weekendAt + 1
+)
+
+// clockNote packs what a change of the clocks did.
+func clockNote(kind NoteKind, by wall) Note {
+	return Note{bits: uint64(kind)<<kindAt | uint64(by)&(1<<byBits-1)}
+}
+
+// with returns the note with what a calendar did.
+func (n Note) with(d DayNote) Note {
+	n.holiday = d.Holiday
+	n.bits |= uint64(d.Merged)&(1<<mergedBits-1)<<mergedAt | uint64(d.Kind)<<dayKindAt | bit(d.Weekend)<<weekendAt | bit(d.EarlyClose)<<earlyCloseAt
+	return n
+}
+
+func bit(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// Kind says what a change of the clocks did.
+func (n Note) Kind() NoteKind { return NoteKind(n.bits >> kindAt & 7) }
+
+// By is, for the gap kinds, how far on the wall, whole seconds; else 0.
+func (n Note) By() time.Duration { return time.Duration(n.bits&(1<<byBits-1)) * time.Second }
+
+// Day says what a calendar did.
+func (n Note) Day() DayNote {
+	return DayNote{
+		Holiday: n.holiday, Merged: int32(n.bits >> mergedAt & (1<<mergedBits - 1)), Kind: DayNoteKind(n.bits >> dayKindAt & 3),
+		Weekend: n.bits>>weekendAt&1 == 1, EarlyClose: n.bits>>earlyCloseAt&1 == 1,
+	}
 }
 
 // String returns the note for people, such as "gap: shifted by 1h", or "".
-func (n Note) String() string { return joined(n.Day.String(), "; ", n.clocks()) }
+func (n Note) String() string { return joined(n.Day().String(), "; ", n.clocks()) }
 
 // clocks says what a change of the clocks did.
 func (n Note) clocks() string {
-	switch n.Kind {
+	by := short(n.By())
+	switch n.Kind() {
 	case NoteGapShifted:
-		return "gap: shifted by " + short(n.By)
+		return "gap: shifted by " + by
 	case NoteGapFirstValid:
-		return "gap: moved by " + short(n.By) + " to the first valid time"
+		return "gap: moved by " + by + " to the first valid time"
 	case NoteGapMerged:
-		return "gap: merged with the missing time " + short(n.By) + " earlier"
+		return "gap: merged with the missing time " + by + " earlier"
 	case NoteFirstPass:
 		return "overlap: first pass"
 	case NoteSecondPass:

@@ -56,3 +56,16 @@ func (c clock) hit(w wall) hit {
 	}
 	return h
 }
+
+// runs yields what wall times stand for that the clock shows, and says whether yield wanted more.
+func (c clock) runs(all []wall, yield func(run) bool) bool {
+	if all[0] >= c.repeatsUntil && all[len(all)-1] < c.repeatedFrom {
+		return yield(run{walls: all, offset: c.offset})
+	}
+	for i, w := range all {
+		if !yield(run{walls: all[i : i+1], offset: c.offset, kind: c.hit(w).kind}) {
+			return false
+		}
+	}
+	return true
+}

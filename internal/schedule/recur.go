@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/reminder-operator/reminder-operator/internal/schedule/rrule"
 )
@@ -19,8 +20,19 @@ func (r recurrence) previous(from, upTo wall) (wall, bool) {
 	return wall(w), ok
 }
 
-func (r recurrence) each(from, upTo wall, yield func(wall) bool) bool {
-	return r.rule.Each(int64(from), int64(upTo), func(w int64) bool { return yield(wall(w)) })
+func (r recurrence) each(from, upTo wall, yield func([]wall) bool) bool {
+	var all batch
+	return r.rule.Each(int64(from), int64(upTo), func(midnight int64, times []int64) bool {
+		for part := range slices.Chunk(times, len(all)) {
+			for i, t := range part {
+				all[i] = wall(midnight + t)
+			}
+			if !yield(all[:len(part)]) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func (r recurrence) count(from, upTo wall) int { return r.rule.Count(int64(from), int64(upTo)) }
@@ -60,10 +72,11 @@ func (s *Schedule) setCount(n int) {
 		return
 	}
 	const years = 1000 * 366 * 24 * 60 * 60
-	s.source.each(s.start, min(s.end-1, s.start+years, maxInstant), func(h hit) bool {
-		if n--; n == 0 {
-			s.end = h.at + 1
+	s.source.each(s.start, min(s.end-1, s.start+years, maxInstant), func(r run) bool {
+		if n <= len(r.walls) {
+			s.end = instant(r.walls[n-1]-r.offset) + 1
 		}
+		n -= len(r.walls)
 		return n > 0
 	})
 }

@@ -1,8 +1,6 @@
 package schedule
 
 import (
-	"time"
-
 	"github.com/reminder-operator/reminder-operator/internal/schedule/internal/tzdb"
 )
 
@@ -12,8 +10,9 @@ type walls interface {
 	next(from, upTo wall) (wall, bool)
 	// previous returns the last wall time from one to another, both included, and does not look beyond.
 	previous(from, upTo wall) (wall, bool)
-	// each yields all wall times from one to another, both included, and says whether yield wanted more.
-	each(from, upTo wall, yield func(wall) bool) bool
+	// each yields all wall times from one to another, both included, and says whether yield wanted more. They come in
+	// batches, never empty, that are yield's to change and valid until it returns.
+	each(from, upTo wall, yield func([]wall) bool) bool
 	// count returns the number of wall times from one to another, both included.
 	count(from, upTo wall) int
 }
@@ -29,12 +28,29 @@ type resolver struct {
 	overlap OverlapPolicy
 }
 
-// hit is an occurrence before it is dressed for the outside. It is small: a year may have half a million.
+// batch has room for the wall times of an hour: a year may have half a million, and a call for each takes longer than
+// working it out.
+type batch [60]wall
+
+// hit is an occurrence before it is dressed for the outside.
 type hit struct {
 	at   instant
 	wall wall
 	by   wall // how much later on the wall at is, for the gap kinds
 	kind NoteKind
+}
+
+// run is hits that have the same note, and the same offset between wall time and instant.
+type run struct {
+	walls  []wall
+	offset wall
+	by     wall
+	kind   NoteKind
+}
+
+// run is a hit as a run of one.
+func (h hit) run() run {
+	return run{walls: []wall{h.wall}, offset: h.wall - wall(h.at), by: h.by, kind: h.kind}
 }
 
 // reach bounds how far a wall time and the instant that it stands for may be apart: the largest offset from UTC that the
@@ -72,8 +88,8 @@ func (r *resolver) previous(upTo instant) (hit, bool) {
 	return hit{}, false
 }
 
-// each yields all hits from one instant to another, both included.
-func (r *resolver) each(from, upTo instant, yield func(hit) bool) {
+// each implements source.
+func (r *resolver) each(from, upTo instant, yield func(run) bool) {
 	for from <= upTo {
 		p := periodAt(r.zone, from)
 		if !r.eachIn(p, from, min(upTo, p.end-1), yield) {
@@ -88,13 +104,13 @@ func (r *resolver) each(from, upTo instant, yield func(hit) bool) {
 }
 
 // eachIn is each within one period.
-func (r *resolver) eachIn(p period, from, upTo instant, yield func(hit) bool) bool {
+func (r *resolver) eachIn(p period, from, upTo instant, yield func(run) bool) bool {
 	for from < p.mixedUntil() && from <= upTo {
 		h, ok := r.nextIn(p, from)
 		if !ok || h.at > upTo {
 			return true
 		}
-		if !yield(h) {
+		if !yield(h.run()) {
 			return false
 		}
 		from = h.at + 1
@@ -102,7 +118,7 @@ func (r *resolver) eachIn(p period, from, upTo instant, yield func(hit) bool) bo
 	begin, end := r.taken(p)
 	begin, end = max(p.wall(from), begin), min(p.wall(upTo)+1, end)
 	c := p.clock()
-	return begin >= end || r.walls.each(begin, end-1, func(w wall) bool { return yield(c.hit(w)) })
+	return begin >= end || r.walls.each(begin, end-1, func(all []wall) bool { return c.runs(all, yield) })
 }
 
 // nextIn returns the first hit of period p that is not before from, an instant of p.
@@ -148,5 +164,3 @@ func merge(shown, missing hit) hit {
 	shown.kind, shown.by = NoteGapMerged, shown.wall-missing.wall
 	return shown
 }
-
-func seconds(w wall) time.Duration { return time.Duration(w) * time.Second }

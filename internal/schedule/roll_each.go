@@ -7,7 +7,7 @@ import (
 )
 
 // each implements walls, a day at a time.
-func (r *rolled) each(from, upTo wall, yield func(wall) bool) bool {
+func (r *rolled) each(from, upTo wall, yield func([]wall) bool) bool {
 	from, upTo = max(from, minWall), min(upTo, maxWall)
 	for d, more := dateOf(from), from <= upTo; more; d, more = r.dateAfter(d, upTo) {
 		if !r.eachOn(d, max(0, from-midnightOf(d)), min(wallDay-1, upTo-midnightOf(d)), yield) {
@@ -18,7 +18,7 @@ func (r *rolled) each(from, upTo wall, yield func(wall) bool) bool {
 }
 
 // eachOn is each on a day, from one time of day to another.
-func (r *rolled) eachOn(d calendar.Date, from, upTo wall, yield func(wall) bool) bool {
+func (r *rolled) eachOn(d calendar.Date, from, upTo wall, yield func([]wall) bool) bool {
 	closes := r.closes(d)
 	upTo = min(upTo, closes-1)
 	switch source, begin, n := r.sources(d, from, upTo); n {
@@ -26,7 +26,12 @@ func (r *rolled) eachOn(d calendar.Date, from, upTo wall, yield func(wall) bool)
 		return true
 	case 1:
 		moved := midnightOf(d) - midnightOf(source)
-		return r.walls.each(midnightOf(source)+begin, midnightOf(source)+upTo, func(w wall) bool { return yield(w + moved) })
+		return r.walls.each(midnightOf(source)+begin, midnightOf(source)+upTo, func(all []wall) bool {
+			for i := range all {
+				all[i] += moved
+			}
+			return yield(all)
+		})
 	default:
 		all := r.union(d, from, upTo)
 		return all.each(midnightOf(d), yield)
@@ -82,14 +87,20 @@ type times struct {
 func (r *rolled) union(d calendar.Date, from, upTo wall) (all times) {
 	r.eachSource(d, upTo+1, func(source calendar.Date, first wall) bool {
 		midnight := midnightOf(source)
-		return r.walls.each(midnight+max(from, first), midnight+upTo, func(w wall) bool {
-			w -= midnight
-			all.minutes[w/wallHour] |= 1 << (w % wallHour / wallMinute)
-			all.second = w % wallMinute
+		return r.walls.each(midnight+max(from, first), midnight+upTo, func(walls []wall) bool {
+			for _, w := range walls {
+				all.add(w - midnight)
+			}
 			return true
 		})
 	})
 	return all
+}
+
+// add adds a time of day.
+func (t *times) add(w wall) {
+	t.minutes[w/wallHour] |= 1 << (w % wallHour / wallMinute)
+	t.second = w % wallMinute
 }
 
 func (t *times) len() (n int) {
@@ -100,13 +111,22 @@ func (t *times) len() (n int) {
 }
 
 // each yields the times of a day in order.
-func (t *times) each(midnight wall, yield func(wall) bool) bool {
+func (t *times) each(midnight wall, yield func([]wall) bool) bool {
+	var all batch
 	for hour, minutes := range t.minutes {
-		for ; minutes != 0; minutes &= minutes - 1 {
-			if !yield(midnight + wall(hour)*wallHour + wall(bits.TrailingZeros64(minutes))*wallMinute + t.second) {
-				return false
-			}
+		if minutes != 0 && !yield(all.of(midnight+wall(hour)*wallHour+t.second, minutes)) {
+			return false
 		}
 	}
 	return true
+}
+
+// of returns the wall times of an hour of a set of minutes.
+func (b *batch) of(hour wall, minutes uint64) []wall {
+	n := 0
+	for ; minutes != 0; minutes &= minutes - 1 {
+		b[n] = hour + wall(bits.TrailingZeros64(minutes))*wallMinute
+		n++
+	}
+	return b[:n]
 }

@@ -161,7 +161,7 @@ func (p dayPolicy) note(source source, actual wall) (nominal wall, note DayNote)
 	case nominal > actual:
 		note = p.because(DayMovedPrevious, nominal)
 	}
-	note.Merged = int32(min(merged, math.MaxInt32)) // an occurrence is copied a million times a year
+	note.Merged = int32(min(merged, math.MaxInt32))
 	return nominal, note
 }
 

@@ -116,10 +116,10 @@ func checkOccurrence(t *rapid.T, spec schedule.Spec, s *schedule.Schedule, o sch
 	}
 	switch {
 	case spec.OnNonBusinessDay == calendar.Keep:
-		if o.Actual != o.Nominal || open(o.Nominal) != (o.Note.Day.Kind == schedule.DayUntouched) {
+		if o.Actual != o.Nominal || open(o.Nominal) != (o.Note.Day().Kind == schedule.DayUntouched) {
 			t.Fatalf("%+v: %+v", spec, o)
 		}
-	case !open(o.Actual), open(o.Nominal) && o.Actual != o.Nominal && o.Note.Day.Merged == 0:
+	case !open(o.Actual), open(o.Nominal) && o.Actual != o.Nominal && o.Note.Day().Merged == 0:
 		t.Fatalf("%+v: %+v", spec, o)
 	}
 }

@@ -29,8 +29,9 @@ type source interface {
 	next(from instant) (hit, bool)
 	// previous returns the last hit not after upTo, or false if there is none down to minInstant.
 	previous(upTo instant) (hit, bool)
-	// each yields all hits from one instant to another, both included, until yield wants no more.
-	each(from, upTo instant, yield func(hit) bool)
+	// each yields all hits from one instant to another, both included, until yield wants no more. The runs are never
+	// empty, and valid until yield returns.
+	each(from, upTo instant, yield func(run) bool)
 	// count returns the number of hits from one instant to another, both included.
 	count(from, upTo instant) int
 }
@@ -74,22 +75,45 @@ func (s *Schedule) from(from instant) (Occurrence, bool) {
 func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
 	first, last := max(clamp(from)+1, s.start), min(clamp(to), s.end-1)
 	return func(yield func(Occurrence) bool) {
-		var o Occurrence // one for all: copying takes most of the time
-		var steady span
-		var moved wall
-		s.source.each(first, last, func(h hit) bool {
-			h.dress(&o)
-			switch {
-			case s.days.days == nil:
-			case steady.has(h.wall):
-				o.Nominal.w -= moved
-			default:
-				o.Nominal.w, o.Note.Day = s.days.note(s.source, h.wall)
-				steady, moved = s.days.steady(s.source, h.wall), h.wall-o.Nominal.w
+		if s.days.days != nil {
+			s.betweenDays(first, last, yield)
+			return
+		}
+		var o Occurrence // one for all: making and copying one takes most of the time
+		s.source.each(first, last, func(r run) bool {
+			o.Note = clockNote(r.kind, r.by)
+			for _, w := range r.walls {
+				if o.set(w, w, r.offset); !yield(o) {
+					return false
+				}
 			}
-			return yield(o)
+			return true
 		})
 	}
+}
+
+// betweenDays is Between with a calendar, which is asked once for each stretch that it treats alike.
+func (s *Schedule) betweenDays(first, last instant, yield func(Occurrence) bool) {
+	var o Occurrence
+	var steady span
+	var moved wall
+	var day DayNote
+	s.source.each(first, last, func(r run) bool {
+		clocks := clockNote(r.kind, r.by)
+		o.Note = clocks.with(day)
+		for _, w := range r.walls {
+			if !steady.has(w) {
+				var nominal wall
+				nominal, day = s.days.note(s.source, w)
+				steady, moved = s.days.steady(s.source, w), w-nominal
+				o.Note = clocks.with(day)
+			}
+			if o.set(w-moved, w, r.offset); !yield(o) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // Previous returns the latest occurrence with Due <= before, or false if there is none. Like Next it takes the same
@@ -149,16 +173,22 @@ func (s *Schedule) Warnings() []string { return slices.Clone(s.warnings) }
 func (s *Schedule) occurrence(h hit) (o Occurrence) {
 	h.dress(&o)
 	if s.days.days != nil {
-		o.Nominal.w, o.Note.Day = s.days.note(s.source, h.wall)
+		nominal, note := s.days.note(s.source, h.wall)
+		o.Nominal.w, o.Note = nominal, o.Note.with(note)
 	}
 	return o
 }
 
 // dress fills in all that a hit knows by itself.
 func (h hit) dress(o *Occurrence) {
-	o.Nominal.w, o.Actual.w = h.wall, h.wall
-	o.Due = time.Unix(int64(h.at), 0).UTC()
-	o.Note.Kind, o.Note.By = h.kind, seconds(h.by)
+	o.set(h.wall, h.wall, h.wall-wall(h.at))
+	o.Note = clockNote(h.kind, h.by)
+}
+
+// set fills in the times; offset is that between the actual one and its instant.
+func (o *Occurrence) set(nominal, actual, offset wall) {
+	o.Nominal.w, o.Actual.w = nominal, actual
+	o.Due = time.Unix(int64(actual-offset), 0).UTC()
 }
 
 // In returns the schedule as it is for recipients in a zone: the same spec, expanded by other clocks. "" is the schedule's

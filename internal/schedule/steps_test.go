@@ -28,11 +28,11 @@ func (c counted) count(from, upTo wall) int {
 	return c.walls.count(from, upTo)
 }
 
-func (c counted) each(from, upTo wall, yield func(wall) bool) bool {
+func (c counted) each(from, upTo wall, yield func([]wall) bool) bool {
 	*c.steps++
-	return c.walls.each(from, upTo, func(w wall) bool {
-		*c.steps++
-		return yield(w)
+	return c.walls.each(from, upTo, func(all []wall) bool {
+		*c.steps += len(all)
+		return yield(all)
 	})
 }
 

@@ -95,23 +95,24 @@ func (r *Rule) PreviousIn(from, upTo int64) (int64, bool) {
 	return 0, false
 }
 
-// Each yields all hits from one wall time to another, both included, in order, and says whether yield wanted more.
-func (r *Rule) Each(from, upTo int64, yield func(int64) bool) bool {
+// Each yields all hits from one wall time to another, both included, in order, and says whether yield wanted more: for a
+// day its midnight, and times of that day in seconds, at least one, which are only to be read.
+func (r *Rule) Each(from, upTo int64, yield func(midnight int64, times []int64) bool) bool {
 	upTo = min(upTo, r.until, maxWall)
 	for w, ok := r.NextIn(from, upTo); ok; w, ok = r.NextIn(w+1, upTo) {
-		if !yield(w) {
-			return false
-		}
+		midnight := floorDiv(w, day) * day
 		if r.chosen != nil {
+			if !yield(midnight, []int64{w - midnight}) {
+				return false
+			}
 			continue
 		}
-		midnight := floorDiv(w, day) * day // the rest of that day
-		k, _ := slices.BinarySearch(r.times, w-midnight)
-		for _, t := range r.times[k+1:] {
-			if w = midnight + t; w > upTo || !yield(w) {
-				return w > upTo
-			}
+		first, _ := slices.BinarySearch(r.times, w-midnight)
+		end, _ := slices.BinarySearch(r.times, min(upTo-midnight, day)+1)
+		if !yield(midnight, r.times[first:end]) {
+			return false
 		}
+		w = midnight + day - 1
 	}
 	return true
 }
