@@ -63,9 +63,10 @@ func (o Options) isLive(ctx context.Context, obj client.Object) (bool, error) {
 	return now != nil && now.UID == obj.GetUID(), err
 }
 
-// lastEdit is when somebody last changed an object otherwise than by its status,
-// in whole seconds; zero when that is not known. A label counts too, so that the
-// spec was changed then or before.
+// lastEdit is when somebody last set a field of an object otherwise than of its
+// status, in whole seconds; zero when that is not known. A label counts too. An edit
+// that only takes fields away leaves no time (metadata.managedFields has the fields
+// that somebody owns), so that the spec can have changed later, too.
 func lastEdit(obj *metav1.PartialObjectMetadata) time.Time {
 	var last time.Time
 	for _, entry := range obj.ManagedFields {

@@ -39,7 +39,7 @@ type scheduleInput struct {
 	entry      reminder.Schedule // as registered; zero when it is not
 	revision   uint64            // of the entry; 0 when it is not registered
 	open       int64             // epoch of open reminders of this very spec, where the entry is lost; else 0
-	edited     time.Time         // when the object was last changed; zero when that is not known
+	edited     time.Time         // when somebody last set a field of the object; zero when that is not known
 	done       progress
 	stream     time.Time // the jobs stream's incarnation now
 	lookAhead  time.Duration
@@ -109,7 +109,9 @@ func planSchedule(in scheduleInput) schedulePlan {
 	} else {
 		planAhead(in, &p, known, current)
 	}
-	p.write = !sameEntry(in.entry, p.entry)
+	if p.write = !sameEntry(in.entry, p.entry); p.write {
+		p.entry.SeenTime = in.now
+	}
 	p.gaps = gapsOf(in, p.entry)
 	// Status has observed a spec once a pass over it has succeeded. A process that
 	// knows nothing of the schedule cannot know either whether one was cut off whose

@@ -35,6 +35,7 @@ type ReminderScheduleSpec struct {
 	// suspend stops planning and sending while it is true, such as during an incident. Reminders that are planned and
 	// that no worker has claimed are cancelled with the reason Suspended; what falls due meanwhile is not planned, not
 	// caught up and not counted as missed. Default false.
+	// +kubebuilder:default=false
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

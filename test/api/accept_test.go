@@ -143,7 +143,7 @@ func defaults(t *testing.T, api client.Client) {
 			"catchUp": map[string]any{
 				"policy": "Latest", "window": short(v1alpha1.DefaultCatchUpWindow), "limit": int64(v1alpha1.DefaultCatchUpLimit),
 			},
-			"channelName": "billing-email", "message": map[string]any{"body": "Hello"}, "identity": "DueTime",
+			"channelName": "billing-email", "message": map[string]any{"body": "Hello"}, "identity": "DueTime", "suspend": false,
 			"delivery": map[string]any{"retry": map[string]any{"attempts": int64(v1alpha1.DefaultAttempts)}},
 			"slo":      map[string]any{"objective": "99.9", "within": short(v1alpha1.DefaultSLOWithin), "window": v1alpha1.DefaultSLOWindow},
 		}

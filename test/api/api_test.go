@@ -37,6 +37,7 @@ func TestAPI(t *testing.T) {
 		"accepts":                        accept,
 		"defaults":                       defaults,
 		"a replay cannot be changed":     replayIsImmutable,
+		"notes who resumes":              notesWhoResumes,
 		"names unknown fields":           nameUnknownFields,
 		"kubectl get shows":              columns(c),
 		"samples apply":                  samples,

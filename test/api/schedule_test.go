@@ -2,9 +2,11 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -133,4 +135,24 @@ func refuseDeliveries(t *testing.T, api client.Client) {
 		"an eligibility's URL without a host":  {delivery("eligibilityURL", "https:///path"), "spec.delivery.eligibilityURL", "eligibilityURL is an absolute http or https URL"},
 		"an eligibility's URL of 2 characters": {delivery("eligibilityURL", "//"), "spec.delivery.eligibilityURL", "eligibilityURL is an absolute http or https URL"},
 	})
+}
+
+// Who takes suspend away sets it to false, for the API server, and so the time of that
+// is noted in metadata.managedFields. Of fields without a default it is not.
+func notesWhoResumes(t *testing.T, api client.Client) {
+	t.Parallel()
+	o := changed(t, goodSchedule, []edit{set("metadata.name", "resumed"), set("spec.suspend", true), set("spec.schedule.endTime", "2036-01-01T00:00:00Z")})
+	if err := api.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for path, noted := range map[string]bool{"spec.schedule.endTime": false, "spec.suspend": true} {
+		o.Object = put(t, o.Object, strings.Split(path, "."), nil).(map[string]any)
+		if err := api.Update(t.Context(), o, client.FieldOwner(path)); err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == path && e.Time != nil })
+		if found != noted {
+			t.Errorf("who takes %s away is noted: %v, want %v", path, found, noted)
+		}
+	}
 }
