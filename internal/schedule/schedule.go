@@ -83,7 +83,7 @@ func (s *Schedule) Between(from, to time.Time) iter.Seq[Occurrence] {
 		s.source.each(first, last, func(r run) bool {
 			o.Note = clockNote(r.kind, r.by)
 			for _, w := range r.walls {
-				if o.set(w, w, r.offset); !yield(o) {
+				if fill(&o, w, w, r.offset); !yield(o) {
 					return false
 				}
 			}
@@ -108,7 +108,7 @@ func (s *Schedule) betweenDays(first, last instant, yield func(Occurrence) bool)
 				steady, moved = s.days.steady(s.source, w), w-nominal
 				o.Note = clocks.with(day)
 			}
-			if o.set(w-moved, w, r.offset); !yield(o) {
+			if fill(&o, w-moved, w, r.offset); !yield(o) {
 				return false
 			}
 		}
@@ -181,12 +181,12 @@ func (s *Schedule) occurrence(h hit) (o Occurrence) {
 
 // dress fills in all that a hit knows by itself.
 func (h hit) dress(o *Occurrence) {
-	o.set(h.wall, h.wall, h.wall-wall(h.at))
+	fill(o, h.wall, h.wall, h.wall-wall(h.at))
 	o.Note = clockNote(h.kind, h.by)
 }
 
-// set fills in the times; offset is that between the actual one and its instant.
-func (o *Occurrence) set(nominal, actual, offset wall) {
+// fill fills in the times; offset is that between the actual one and its instant.
+func fill(o *Occurrence, nominal, actual, offset wall) {
 	o.Nominal.w, o.Actual.w = nominal, actual
 	o.Due = time.Unix(int64(actual-offset), 0).UTC()
 }
