@@ -109,7 +109,10 @@ func (a absence) grid(step time.Duration, from, through time.Time) []time.Time {
 // check works out what each recipient must have got and what was missed. Up to when
 // it was missed says the record.
 func (a absence) check(t *testing.T, s *system.System, log *acceptances) {
-	s.WaitReason(t, a.name, v1alpha1.ReasonFinished)
+	system.EventuallyWithin(t, 5*time.Minute, a.name+" ends", func() (bool, string) {
+		obj := s.Schedule(t, a.name)
+		return obj.Status.FinishTime != nil, fmt.Sprintf("%+v", obj.Status.Counts)
+	})
 	c, step := absent[a.name], 10*time.Second
 	if c.fifteen {
 		step = 15 * time.Second
