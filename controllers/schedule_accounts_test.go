@@ -26,6 +26,10 @@ type accounts struct {
 	ledger map[string]delivery.Planned
 	missed map[string]reminder.Gap
 	now    time.Time
+	// joined is when somebody was last added to the recipients, and known who they
+	// were before, for as long as the registry does not know it.
+	joined time.Time
+	known  []reminder.Recipient
 }
 
 func (a *accounts) input() scheduleInput {
@@ -38,10 +42,16 @@ func (a *accounts) input() scheduleInput {
 	if len(excluded) > 0 {
 		a.Fatal(excluded)
 	}
-	return scheduleInput{
+	in := scheduleInput{
 		object: a.object, recipients: people, series: series, entry: a.entry, done: a.done,
 		lookAhead: lookAhead, retention: 365 * 24 * time.Hour, now: a.now,
 	}
+	if !a.joined.IsZero() && otherAudience(in) {
+		t := scheduleTimes{compiled: compiled, recipients: people, series: series}
+		in.edited = a.joined
+		in.past = since(a.object, t, a.known, changed(in))
+	}
+	return in
 }
 
 // pass makes one. The process dies after some writes: the registry is the first, then
@@ -94,7 +104,13 @@ func (a *accounts) check() {
 	want, missed := int64(0), int64(0)
 	for _, s := range a.input().series {
 		o := convert.OccurrencesOf(a.object, s)
-		want += o.Count(from, through) * int64(len(s.Recipients))
+		for _, r := range s.Recipients {
+			if r.ID == "new" {
+				want += o.Count(later(from, a.joined), through)
+			} else {
+				want += o.Count(from, through)
+			}
+		}
 	}
 	for _, gap := range a.missed {
 		missed += gap.Reminders
@@ -167,6 +183,33 @@ func TestEachOccurrenceIsPlannedOrMissedOnce(t *testing.T) {
 			a.pass(1 << 30)
 		}
 		a.pass(1 << 30) // what was cut off is finished first
+		a.check()
+	})
+}
+
+// Who is added to the recipients is reminded of what falls due since, whether or not
+// that was planned for the others already, and however long the edit is ago, or
+// wherever the process dies.
+func TestWhoIsAddedIsRemindedOfWhatFallsDueSince(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a := anyAccounts(t)
+		a.pass(1 << 30)
+		a.now = a.now.Add(time.Second + moment(t, lookAhead, "until somebody is added"))
+		a.known, a.joined = convert.Recipients(a.object), a.now.Truncate(time.Second)
+		a.object.Generation++
+		a.object.Spec.Recipients = append(a.object.Spec.Recipients, v1alpha1.Recipient{ID: "new", TimeZone: "Asia/Kolkata"})
+		if rapid.Bool().Draw(t, "restart") {
+			a.done = progress{}
+		}
+		a.now = a.now.Add(moment(t, rapid.SampledFrom([]time.Duration{lookAhead / 2, 72 * time.Hour}).Draw(t, "away"), "until a pass"))
+		if rapid.Bool().Draw(t, "dies") {
+			a.pass(rapid.IntRange(1, 12).Draw(t, "writes"))
+		}
+		for a.pass(1 << 30); a.entry.Cursor.Open(); {
+			a.pass(1 << 30)
+		}
+		a.pass(1 << 30)
 		a.check()
 	})
 }

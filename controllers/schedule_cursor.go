@@ -29,6 +29,11 @@ func advance(in scheduleInput, entry reminder.Schedule, known, current bool) rem
 	if !current {
 		next.DoneTime = earlier(base, in.now)
 	}
+	for _, h := range in.history() {
+		if !h.joined.IsZero() { // what is planned is not for them yet
+			next.DoneTime = earlier(next.DoneTime, h.joined)
+		}
+	}
 	if first := firstDue(in.object, in.series, next.DoneTime); first.IsZero() || first.After(next.ThroughTime) {
 		return next.Close()
 	}

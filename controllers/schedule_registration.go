@@ -76,12 +76,10 @@ func editedTimes(have reminder.Schedule, obj *v1alpha1.ReminderSchedule) bool {
 	return have.UID == string(obj.UID) && !have.Deleted && !have.Suspended && have.PlanHash != convert.Entry(obj, nil).PlanHash
 }
 
-// otherAudience tells whether recipients have changed while this process did not look
-// after the schedule.
+// otherAudience tells whether recipients have changed: when, may be some time ago.
 func otherAudience(in scheduleInput) bool {
 	have, want := in.entry, convert.Entry(in.object, in.recipients)
-	known := in.done.uid == want.UID && in.done.epoch == have.Epoch
-	return !known && have.UID == want.UID && !have.Deleted && !have.Suspended && have.AudienceHash != want.AudienceHash
+	return have.UID == want.UID && !have.Deleted && !have.Suspended && have.AudienceHash != want.AudienceHash
 }
 
 // inQuestion tells whether the cache alone does not do for a plan: the name is

@@ -97,6 +97,11 @@ func (r *scheduleReconciler) historyOf(ctx context.Context, obj *v1alpha1.Remind
 	if err != nil || !complete {
 		return nil, err
 	}
+	return since(obj, t, had, edited), nil
+}
+
+// since tells recipients that were there before an edit from those that came with it.
+func since(obj *v1alpha1.ReminderSchedule, t scheduleTimes, had []reminder.Recipient, edited time.Time) []history {
 	before := map[string]reminder.Recipient{}
 	for _, person := range had {
 		before[person.ID] = person
@@ -109,7 +114,7 @@ func (r *scheduleReconciler) historyOf(ctx context.Context, obj *v1alpha1.Remind
 			fresh = append(fresh, person)
 		}
 	}
-	return append(joinedAt(obj, t, old, time.Time{}), joinedAt(obj, t, fresh, edited)...), nil
+	return append(joinedAt(obj, t, old, time.Time{}), joinedAt(obj, t, fresh, edited)...)
 }
 
 func joinedAt(obj *v1alpha1.ReminderSchedule, t scheduleTimes, recipients []reminder.Recipient, joined time.Time) []history {
