@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -30,5 +31,22 @@ func TestOfAConfigMapOnlyNameAndVersionAreCached(t *testing.T) {
 	gone := cache.DeletedFinalStateUnknown{Key: "shop/office"}
 	if out, err := strip(gone); err != nil || out != any(gone) {
 		t.Errorf("a tombstone became %v, error %v", out, err)
+	}
+}
+
+// Of managed fields it is kept when somebody edited the object, otherwise than its status.
+func TestOfManagedFieldsTheTimesAreCached(t *testing.T) {
+	t.Parallel()
+	at := metav1.Now()
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
+		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, Time: &at, FieldsV1: &metav1.FieldsV1{}},
+		{Manager: "controller", Time: &at, Subresource: "status", FieldsV1: &metav1.FieldsV1{}},
+	}}}
+	if _, err := editTimes(obj); err != nil {
+		t.Fatal(err)
+	}
+	want := []metav1.ManagedFieldsEntry{{Time: &at}, {Time: &at, Subresource: "status"}}
+	if !reflect.DeepEqual(obj.ManagedFields, want) {
+		t.Errorf("left are %+v", obj.ManagedFields)
 	}
 }

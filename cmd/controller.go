@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -163,7 +164,7 @@ func (f controllerFlags) manager(b *broker.Broker) (manager.Manager, error) {
 		LeaderElectionReleaseOnCancel: true,
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Cache: cache.Options{
-			DefaultTransform: cache.TransformStripManagedFields(),
+			DefaultTransform: editTimes,
 			ByObject: map[client.Object]cache.ByObject{
 				&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{f.namespace: {}}},
 				&corev1.ConfigMap{}:  {Transform: nameOnly}, // of which only metadata is asked for
@@ -177,6 +178,19 @@ func (f controllerFlags) manager(b *broker.Broker) (manager.Manager, error) {
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("broker", func(*http.Request) error { return b.Ready() }))
 	return mgr, err
+}
+
+// editTimes leaves of the managed fields, which are larger than many an object, when somebody changed it.
+func editTimes(in any) (any, error) {
+	if obj, err := meta.Accessor(in); err == nil {
+		fields := obj.GetManagedFields()
+		times := make([]metav1.ManagedFieldsEntry, len(fields))
+		for i, entry := range fields {
+			times[i] = metav1.ManagedFieldsEntry{Time: entry.Time, Subresource: entry.Subresource}
+		}
+		obj.SetManagedFields(times)
+	}
+	return in, nil
 }
 
 // nameOnly leaves what tells an object and its version. An annotation may hold all that the object does.

@@ -56,6 +56,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	cached := interceptor.NewClient(s.api, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			err := c.Get(ctx, key, obj, opts...)
+			s.tellEdits(obj)
 			s.meddler(obj)
 			return err
 		},
@@ -77,14 +78,19 @@ func (s *site) reader() client.Reader {
 	return interceptor.NewClient(s.api, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			err := c.Get(ctx, key, obj, opts...)
-			fields := obj.GetManagedFields()
-			for i := range fields {
-				fields[i].Time = &metav1.Time{Time: s.lastEdit.Truncate(time.Second)}
-			}
-			obj.SetManagedFields(fields)
+			s.tellEdits(obj)
 			return err
 		},
 	})
+}
+
+// tellEdits sets when an object was edited.
+func (s *site) tellEdits(obj client.Object) {
+	fields := obj.GetManagedFields()
+	for i := range fields {
+		fields[i].Time = &metav1.Time{Time: s.lastEdit.Truncate(time.Second)}
+	}
+	obj.SetManagedFields(fields)
 }
 
 func (s *site) now() time.Time {

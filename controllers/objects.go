@@ -67,9 +67,9 @@ func (o Options) isLive(ctx context.Context, obj client.Object) (bool, error) {
 // status, in whole seconds; zero when that is not known. A label counts too. An edit
 // that only takes fields away leaves no time (metadata.managedFields has the fields
 // that somebody owns), so that the spec can have changed later, too.
-func lastEdit(obj *metav1.PartialObjectMetadata) time.Time {
+func lastEdit(obj metav1.Object) time.Time {
 	var last time.Time
-	for _, entry := range obj.ManagedFields {
+	for _, entry := range obj.GetManagedFields() {
 		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(last) {
 			last = entry.Time.UTC()
 		}

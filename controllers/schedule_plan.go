@@ -110,7 +110,7 @@ func planSchedule(in scheduleInput) schedulePlan {
 		planAhead(in, &p, known, current)
 	}
 	if p.write = !sameEntry(in.entry, p.entry); p.write {
-		p.entry.SeenTime = in.now
+		p.entry.SeenEditTime = lastEdit(in.object)
 	}
 	p.gaps = gapsOf(in, p.entry)
 	// Status has observed a spec once a pass over it has succeeded. A process that

@@ -14,7 +14,7 @@ import (
 func registration(in scheduleInput) (entry reminder.Schedule, withdraw bool) {
 	have, want := in.entry, convert.Entry(in.object, in.recipients)
 	want.Epoch, want.EditTime, want.ResumeTime, want.PlanGeneration = have.Epoch, have.EditTime, have.ResumeTime, have.PlanGeneration
-	want.Cursor, want.Moved, want.SeenTime = have.Cursor, have.Moved, have.SeenTime
+	want.Cursor, want.Moved, want.SeenEditTime = have.Cursor, have.Moved, have.SeenEditTime
 	want.CalendarDigest, want.TimeZoneData = in.calendar, in.zoneData
 	known := have.Epoch != 0
 	if !known || have.Deleted || have.UID != want.UID || have.PlanHash != want.PlanHash {
@@ -41,17 +41,10 @@ func registration(in scheduleInput) (entry reminder.Schedule, withdraw bool) {
 
 // changed is when the spec became what it is, at the latest: an edit can be older
 // than the first pass that could register it. But the API server does not note the
-// time of an edit that only takes fields away, and then names one before it: an edit
-// that was seen already says nothing, and this one counts from now. Whether one of
-// the second in which the entry was made was seen cannot be told; soon after, it is
-// taken for a new one.
+// time of an edit that only takes fields away; where it tells the time of an edit
+// that was seen already, this one counts from now.
 func changed(in scheduleInput) time.Time {
-	seen := in.entry.SeenTime
-	switch {
-	case in.edited.After(seen):
-	case in.edited.Equal(seen.Truncate(time.Second)) && in.now.Before(seen.Add(tardy)):
-		return earlier(seen, in.now)
-	default:
+	if !in.edited.After(in.entry.SeenEditTime) {
 		return in.now
 	}
 	return earlier(in.edited, in.now)

@@ -56,7 +56,7 @@ func sampleMissed() reminder.Record {
 
 var sampleSchedule = reminder.Schedule{
 	SchemaVersion: 1, Namespace: "shop", Name: "renewal.notice", UID: "0b9c", CreateTime: nine, Generation: 7,
-	PlanHash: "p1", Epoch: 3, EditTime: nine.Add(time.Second), SeenTime: nine.Add(2 * time.Second), PlanGeneration: 6, AudienceHash: "a1", Suspended: true, ResumeTime: nine.Add(time.Minute),
+	PlanHash: "p1", Epoch: 3, EditTime: nine.Add(time.Second), SeenEditTime: nine.Add(2 * time.Second), PlanGeneration: 6, AudienceHash: "a1", Suspended: true, ResumeTime: nine.Add(time.Minute),
 	Deleted: true, Channel: "billing-email", Subject: "Due {{ reminder.slot }}", Body: "Hello {{ recipient.attributes.name }} <b>",
 	Retry:          reminder.Retry{Attempts: 5, InitialDelay: 30 * time.Second, Factor: 2, MaxDelay: 15 * time.Minute, Delays: []time.Duration{time.Minute}},
 	OnUnknown:      reminder.ParkUnknown,

@@ -28,9 +28,10 @@ type Schedule struct {
 	PlanHash string    `json:"planHash"`
 	Epoch    int64     `json:"epoch"`
 	EditTime time.Time `json:"editTime,omitzero"`
-	// SeenTime is when this entry was last made from the spec, by the controller's
-	// clock: what the API server says of edits up to then was not the next one.
-	SeenTime time.Time `json:"seenTime,omitzero"`
+	// SeenEditTime is when, as the API server tells it, somebody had last set a field
+	// of the object as this entry was made: who tells that time still, and has another
+	// spec, does not tell when that was made.
+	SeenEditTime time.Time `json:"seenEditTime,omitzero"`
 	// PlanGeneration is the Generation of the last such change, or of the last
 	// resume: how far an older spec was planned says nothing about this one.
 	PlanGeneration int64 `json:"planGeneration,omitempty"`
