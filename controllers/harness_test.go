@@ -108,7 +108,7 @@ func (s *site) wait(d time.Duration) {
 // schedules is one process's controller of schedules.
 func (s *site) schedules() *scheduleReconciler {
 	return &scheduleReconciler{
-		Options: s.Options, status: &condition.Writer{Client: s.Client, Interval: s.StatusInterval, Now: s.now}, done: map[types.NamespacedName]progress{},
+		Options: s.Options, status: &condition.Writer{Client: s.Client, Interval: s.StatusInterval, Now: s.now}, done: map[types.NamespacedName]progress{}, reduced: map[types.NamespacedName]reduction{},
 	}
 }
 

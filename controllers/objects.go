@@ -11,6 +11,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/condition"
@@ -75,6 +77,37 @@ func lastEdit(obj metav1.Object) time.Time {
 		}
 	}
 	return last
+}
+
+// reduction is an edit that only took fields away: the generation that it made, and
+// when it was seen.
+type reduction struct {
+	generation int64
+	at         time.Time
+}
+
+// watchEdits passes edits, and remembers of those whose time the API server does not
+// note that they are made now.
+func (r *scheduleReconciler) watchEdits() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		edited := e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration()
+		if edited && lastEdit(e.ObjectNew).Equal(lastEdit(e.ObjectOld)) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.reduced[client.ObjectKeyFromObject(e.ObjectNew)] = reduction{e.ObjectNew.GetGeneration(), r.Now().UTC()}
+		}
+		return edited
+	}}
+}
+
+// editOf is when an object became what it is, as far as that can be known.
+func (r *scheduleReconciler) editOf(live *metav1.PartialObjectMetadata) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seen := r.reduced[client.ObjectKeyFromObject(live)]; seen.generation == live.Generation {
+		return seen.at
+	}
+	return lastEdit(live)
 }
 
 // letGo tells whether a deletion has waited long enough for a cleanup that fails

@@ -33,21 +33,18 @@ func caughtUp(obj *v1alpha1.ReminderSchedule, s convert.Occurrences, since, now 
 
 // missedBetween counts what fell due behind a time and up to now, and is given up; nil
 // for nothing.
-func missedBetween(in scheduleInput, since time.Time) *reminder.Gap {
+func missedBetween(in scheduleInput, behind time.Time) *reminder.Gap {
 	var gap reminder.Gap
 	for _, h := range in.history() {
-		s, from := convert.OccurrencesOf(in.object, *h.Series), later(since, h.joined)
-		taken := caughtUp(in.object, s, from, in.now)
-		n := s.Count(from, in.now) - int64(len(taken))
-		if n <= 0 {
+		l := lapsedOf(in, h, h.since(behind))
+		if l.n <= 0 {
 			continue
 		}
-		gap.Reminders += n * int64(len(h.Recipients))
-		first, last := ends(s, from, in.now, taken)
-		if gap.FirstDueTime.IsZero() || first.Before(gap.FirstDueTime) {
-			gap.FirstDueTime = first
+		gap.Reminders += l.n * int64(len(h.Recipients))
+		if gap.FirstDueTime.IsZero() || l.first.Before(gap.FirstDueTime) {
+			gap.FirstDueTime = l.first
 		}
-		gap.LastDueTime = later(gap.LastDueTime, last)
+		gap.LastDueTime = later(gap.LastDueTime, l.last)
 	}
 	if gap.Reminders == 0 {
 		return nil
@@ -55,19 +52,61 @@ func missedBetween(in scheduleInput, since time.Time) *reminder.Gap {
 	return &gap
 }
 
-// ends are the first and the last occurrence that is given up.
-func ends(s convert.Occurrences, since, now time.Time, taken []schedule.Occurrence) (first, last time.Time) {
-	if o, ok := s.Next(since); ok {
-		first = o.Due
+// lapsed are occurrences that are given up: how many, the first and the last.
+type lapsed struct {
+	n           int64
+	first, last time.Time
+}
+
+// lapsedOf are those of a history that fell due behind since, that are not taken up,
+// and that the plan before an edit did not have.
+func lapsedOf(in scheduleInput, h history, since time.Time) lapsed {
+	if !since.Before(in.now) {
+		return lapsed{}
 	}
-	until := now
+	s, until := convert.OccurrencesOf(in.object, *h.Series), in.now
+	taken := caughtUp(in.object, s, since, in.now)
 	if len(taken) > 0 {
 		until = taken[0].Due.Add(-time.Second)
 	}
-	if o, ok := s.Previous(until); ok {
-		last = o.Due
+	planned := in.stands(h, s, since, until)
+	l := lapsed{n: s.Count(since, until) - int64(len(planned))}
+	if l.n <= 0 {
+		return lapsed{}
 	}
-	return first, later(first, last)
+	l.first, l.last = bounds(s, planned, since, until)
+	return l
+}
+
+// bounds are the first and the last occurrence behind since and up to a time that is not
+// among the planned ones. There is one.
+func bounds(s convert.Occurrences, planned map[time.Time]bool, since, until time.Time) (first, last time.Time) {
+	o, ok := s.Next(since)
+	for ok && planned[o.Due] {
+		o, ok = s.Next(o.Due)
+	}
+	first = o.Due
+	o, ok = s.Previous(until)
+	for ok && planned[o.Due] {
+		o, ok = s.Previous(o.Due.Add(-time.Second))
+	}
+	return first, o.Due
+}
+
+// stands are the occurrences behind since and up to a time that the plan before an
+// edit had too, by their due times.
+func (in scheduleInput) stands(h history, s convert.Occurrences, since, until time.Time) map[time.Time]bool {
+	have := in.had[h.Recipients[0].ID]
+	if len(have) == 0 {
+		return nil
+	}
+	planned := map[time.Time]bool{}
+	for o := range s.Between(since, earlier(until, in.entry.Cursor.ThroughTime)) {
+		if _, ok := have[slotOf(in.object, o)]; ok {
+			planned[o.Due] = true
+		}
+	}
+	return planned
 }
 
 // confirm asks the broker's clock before a plan gives up occurrences because they are

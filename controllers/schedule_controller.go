@@ -33,6 +33,8 @@ type scheduleReconciler struct {
 
 	mu   sync.Mutex
 	done map[types.NamespacedName]progress
+	// reduced are edits that this process saw and that only took fields away.
+	reduced map[types.NamespacedName]reduction
 }
 
 // Reconcile makes one pass over a schedule.
@@ -132,7 +134,7 @@ func (r *scheduleReconciler) gather(ctx context.Context, obj *v1alpha1.ReminderS
 		}
 		stale = live == nil || live.UID != obj.UID || live.Generation != obj.Generation
 		if !stale {
-			input.edited = lastEdit(live)
+			input.edited = r.editOf(live)
 		}
 	}
 	if stale {
@@ -150,15 +152,15 @@ func (r *scheduleReconciler) gatherPast(ctx context.Context, input *scheduleInpu
 			return err
 		}
 	}
-	if editedTimes(entry, obj) {
-		if input.waiting, err = r.waiting(ctx, obj, input.now); err != nil {
+	if otherAudience(*input) {
+		if input.past, err = r.historyOf(ctx, obj, times, entry, changed(*input)); err != nil {
 			return err
 		}
 	}
-	if otherAudience(*input) {
-		input.past, err = r.historyOf(ctx, obj, times, entry, changed(*input))
+	if editedTimes(entry, obj) {
+		return r.pastOf(ctx, input, changed(*input))
 	}
-	return err
+	return nil
 }
 
 // openEpoch is the newest epoch among the reminders of a schedule that have no
@@ -217,6 +219,7 @@ func (r *scheduleReconciler) keepProgress(obj *v1alpha1.ReminderSchedule, p prog
 func (r *scheduleReconciler) forget(name types.NamespacedName) {
 	r.mu.Lock()
 	delete(r.done, name)
+	delete(r.reduced, name)
 	r.mu.Unlock()
 	r.status.Forget(name)
 	r.conflicts.passing(name, nil, time.Time{})

@@ -22,34 +22,23 @@ func advance(in scheduleInput, entry reminder.Schedule, known, current bool) rem
 	if !entry.Cursor.ThroughTime.IsZero() && sameEntry(in.entry, entry) && (ahead.IsZero() || ahead.After(next.ThroughTime)) {
 		return entry.Cursor
 	}
-	if since := missedFrom(in, entry, base); since.Before(in.now.Add(-tardy)) {
-		next.SinceTime, next.CatchUpTime = since, in.now
-		next.Missed = missedBetween(in, since)
-	}
-	if !current {
-		next.DoneTime = earlier(base, in.now)
-	}
+	since := base
 	for _, h := range in.history() {
-		if !h.joined.IsZero() { // what is planned is not for them yet
-			next.DoneTime = earlier(next.DoneTime, h.joined)
-		}
+		since = earlier(since, h.since(base))
 	}
+	if since.Before(in.now.Add(-tardy)) {
+		next.SinceTime, next.CatchUpTime = since, in.now
+		next.Missed = missedBetween(in, base)
+	}
+	next.DoneTime = earlier(base, since)
+	if !current {
+		next.DoneTime = earlier(next.DoneTime, in.now)
+	}
+	next.JoinTime, next.Newcomers = newcomers(in.past)
 	if first := firstDue(in.object, in.series, next.DoneTime); first.IsZero() || first.After(next.ThroughTime) {
 		return next.Close()
 	}
 	return next
-}
-
-// missedFrom is from when on nothing was planned. Where the spec was edited that is
-// not the edit: what the spec before it had planned went out all the same, and what
-// of it the new spec has too is there. Up to where that plan went, the occurrences of
-// the new spec are planned like those ahead.
-func missedFrom(in scheduleInput, entry reminder.Schedule, base time.Time) time.Time {
-	have := in.entry
-	if have.UID != entry.UID || have.Deleted || have.Suspended {
-		return base
-	}
-	return later(base, earlier(have.Cursor.ThroughTime, in.now))
 }
 
 // plannedThrough is up to when it is decided what becomes of the occurrences. A

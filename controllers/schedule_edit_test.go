@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
@@ -52,21 +54,21 @@ func TestAnEditKeepsWhatIsDueAndWaits(t *testing.T) {
 	}
 }
 
-// A spec that was edited while the operator was away: what the plan before the edit
-// covers goes out by it and is planned; behind it, catchUp decides. Nothing is counted
-// as missed that can have been sent.
-func TestAnEditWhileAwayCountsBehindTheOldPlan(t *testing.T) {
+// A spec that was edited while the operator was away: what both plans have was planned
+// and goes out; of the others since the edit, catchUp decides. Nothing is counted as
+// missed that can have been sent.
+func TestAnEditWhileAwayCountsWhatTheOldPlanDidNotHave(t *testing.T) {
 	t.Parallel()
 	none := func(o *v1alpha1.ReminderSchedule) {
 		o.Spec.CatchUp = &v1alpha1.CatchUpPolicy{Policy: v1alpha1.CatchUpNone}
 	}
 	obj := aSchedule(cron("*/10 * * * *"), none, edited(when(cron("*/5 * * * *"))))
 	entry := entryOf(aSchedule(cron("*/10 * * * *"), none), planned(clock("12:15:00")))
-	p := planOf(t, scheduleInput{object: obj, entry: entry, edited: clock("12:01:00"), now: clock("12:42:00")})
-	if diff := cmp.Diff([]string{"12:05:00", "12:10:00", "12:15:00", "12:45:00", "12:50:00", "12:55:00"}, slots(p)); diff != "" {
+	p := planOf(t, scheduleInput{object: obj, entry: entry, edited: clock("12:01:00"), now: clock("12:42:00"), had: had("ada", "12:10:00")})
+	if diff := cmp.Diff([]string{"12:45:00", "12:50:00", "12:55:00"}, slots(p)); diff != "" {
 		t.Errorf("planned (-want +got):\n%s", diff)
 	}
-	want := &reminder.Gap{FirstDueTime: clock("12:20:00"), LastDueTime: clock("12:40:00"), Reminders: 5}
+	want := &reminder.Gap{FirstDueTime: clock("12:05:00"), LastDueTime: clock("12:40:00"), Reminders: 7}
 	if diff := cmp.Diff(want, p.entry.Cursor.Missed); diff != "" {
 		t.Errorf("missed (-want +got):\n%s", diff)
 	}
@@ -74,6 +76,15 @@ func TestAnEditWhileAwayCountsBehindTheOldPlan(t *testing.T) {
 	if diff := cmp.Diff(slots(p), slots(again)); diff != "" {
 		t.Errorf("planned again (-first +second):\n%s", diff)
 	}
+}
+
+// had are the slots that were planned for a recipient and its like.
+func had(id string, due ...string) plannedSlots {
+	all := plannedSlots{id: {}}
+	for _, at := range due {
+		all[id][reminder.SlotOf(clock(at))] = reminder.Record{}
+	}
+	return all
 }
 
 // Who is added while the operator restarts has no part in what was due before: neither
@@ -105,5 +116,65 @@ func TestWhoComesWhileAwayHasNoPartInThePast(t *testing.T) {
 	s.want(map[string]int{})
 	if c := s.entry().Cursor; c.Missed != nil {
 		t.Errorf("missed %+v", c.Missed)
+	}
+}
+
+// H1: an edit keeps the slots that wait or are in flight and that the new spec has too,
+// whoever holds them; but not those of which it lacks somebody's.
+func TestAnEditKeepsWhatIsInFlight(t *testing.T) {
+	t.Parallel()
+	record := func(at string, state reminder.State) reminder.Record {
+		due := clock(at)
+		key := reminder.Key{Namespace: "shop", Schedule: "renewal", Slot: reminder.SlotOf(due), Recipient: "ada", Channel: "mail"}
+		return reminder.Record{Key: key, Epoch: 7, State: state, DueTime: due, ReleaseTime: due, DeadlineTime: due.Add(4 * time.Hour)}
+	}
+	obj := aSchedule(cron("*/10 * * * *"), edited(func(o *v1alpha1.ReminderSchedule) { o.Spec.Schedule.Jitter = duration(time.Minute) }))
+	entry := entryOf(aSchedule(cron("*/10 * * * *")), planned(clock("12:15:00")))
+	p := planOf(t, scheduleInput{object: obj, entry: entry, edited: clock("12:11:00"), now: clock("12:11:01"), waiting: []reminder.Record{
+		record("12:10:00", reminder.Claimed), record("12:00:00", reminder.Sending), record("11:55:00", reminder.Claimed),
+	}})
+	want := []reminder.Kept{
+		{Slot: "2026-11-30T12:00:00Z", UntilTime: clock("17:00:00")}, {Slot: "2026-11-30T12:10:00Z", UntilTime: clock("17:10:00")},
+	}
+	if diff := cmp.Diff(want, p.entry.Kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	for at, reason := range map[string]reminder.Reason{"12:10:00": "", "11:55:00": reminder.Superseded} {
+		if got := p.judge(record(at, reminder.Retrying)); got != reason {
+			t.Errorf("what comes back of %s is judged %q, want %q", at, got, reason)
+		}
+	}
+	later := planOf(t, scheduleInput{object: obj, entry: p.entry, now: clock("17:05:00")})
+	if diff := cmp.Diff(want[1:], later.entry.Kept); diff != "" {
+		t.Errorf("kept later (-want +got):\n%s", diff)
+	}
+}
+
+// A label, and then an edit that only takes a field away: the API server names the
+// time of the label, the watch tells that the edit came later.
+func TestTheWatchTellsWhenFieldsWereTakenAway(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r := s.schedules()
+	at := func(generation int64, edited string) *v1alpha1.ReminderSchedule {
+		obj := aSchedule(cron("* * * * *"))
+		obj.Generation, obj.ManagedFields = generation, []metav1.ManagedFieldsEntry{{Time: &metav1.Time{Time: clock(edited)}}}
+		return obj
+	}
+	for _, c := range []struct {
+		was, is  *v1alpha1.ReminderSchedule
+		pass     bool
+		editTime time.Time
+	}{
+		{at(1, "12:00:00"), at(1, "12:05:00"), false, clock("12:05:00")},
+		{at(1, "12:05:00"), at(2, "12:05:00"), true, s.now()},
+		{at(2, "12:05:00"), at(3, "12:07:00"), true, clock("12:07:00")},
+	} {
+		if got := r.watchEdits().Update(event.UpdateEvent{ObjectOld: c.was, ObjectNew: c.is}); got != c.pass {
+			t.Errorf("from generation %d to %d: passed is %v", c.was.Generation, c.is.Generation, got)
+		}
+		if got := r.editOf(&metav1.PartialObjectMetadata{ObjectMeta: c.is.ObjectMeta}); !got.Equal(c.editTime) {
+			t.Errorf("from generation %d to %d: edited at %s, want %s", c.was.Generation, c.is.Generation, got, c.editTime)
+		}
 	}
 }

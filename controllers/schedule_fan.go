@@ -3,6 +3,8 @@ package controllers
 import (
 	"container/heap"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
@@ -82,7 +84,7 @@ func (f *fan) past(from, through time.Time, yield func(delivery.Planned) bool) b
 func (f *fan) caughtUp(yield func(delivery.Planned) bool) bool {
 	c := f.entry.Cursor
 	for _, h := range f.in.history() {
-		for rank, o := range caughtUp(f.in.object, convert.OccurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime) {
+		for rank, o := range caughtUp(f.in.object, convert.OccurrencesOf(f.in.object, *h.Series), h.since(c.SinceTime), c.CatchUpTime) {
 			if !f.each(h.Series, o, c.CatchUpTime.Add(time.Duration(rank)*catchUpPace), yield) {
 				return false
 			}
@@ -98,7 +100,7 @@ func (f *fan) taken() (n int64) {
 		return 0
 	}
 	for _, h := range f.in.history() {
-		n += int64(len(caughtUp(f.in.object, convert.OccurrencesOf(f.in.object, *h.Series), later(c.SinceTime, h.joined), c.CatchUpTime)) * len(h.Recipients))
+		n += int64(len(caughtUp(f.in.object, convert.OccurrencesOf(f.in.object, *h.Series), h.since(c.SinceTime), c.CatchUpTime)) * len(h.Recipients))
 	}
 	return n
 }
@@ -117,18 +119,49 @@ func (f *fan) adopted(yield func(delivery.Planned) bool) bool {
 func (f *fan) adoptions() (all []delivery.Planned) {
 	of := seriesOf(f.in.series)
 	for _, r := range f.in.waiting {
-		s := of[r.Key.Recipient]
-		if s == nil || r.Key.Channel != f.entry.Channel {
-			continue
+		if one, ok := f.adoption(of[r.Key.Recipient], r); ok {
+			all = append(all, one)
 		}
-		o, ok := s.Schedule.At(r.Due())
-		if !ok || !convert.OccurrencesOf(f.in.object, *s).Counts(o) || f.slot(s, o) != r.Key.Slot {
-			continue
+	}
+	return all
+}
+
+// adoption is the reminder that the edited spec has in place of a record, if it has one.
+func (f *fan) adoption(s *convert.Series, r reminder.Record) (delivery.Planned, bool) {
+	if s == nil || r.Key.Channel != f.entry.Channel {
+		return delivery.Planned{}, false
+	}
+	o, ok := s.Schedule.At(r.Due())
+	if !ok || !convert.OccurrencesOf(f.in.object, *s).Counts(o) || f.slot(s, o) != r.Key.Slot {
+		return delivery.Planned{}, false
+	}
+	i := slices.IndexFunc(s.Recipients, func(person reminder.Recipient) bool { return person.ID == r.Key.Recipient })
+	return f.reminder(s.Recipients[i], r.Key.Slot, o, time.Time{}), true
+}
+
+// maxKept is how many slots an entry keeps. What is due and has no outcome is of few,
+// unless a channel is down for long.
+const maxKept = 512
+
+// kept are the slots whose reminders are not superseded although an older epoch has
+// planned them: those that wait or are in flight, and that the edited spec has too;
+// without an edit those that an edit before has kept, until they have ended.
+func (f *fan) kept(have []reminder.Kept) (all []reminder.Kept) {
+	if f.entry.Epoch == f.in.entry.Epoch {
+		return slices.DeleteFunc(slices.Clone(have), func(k reminder.Kept) bool { return k.UntilTime.Before(f.in.now) })
+	}
+	of, until := seriesOf(f.in.series), map[string]time.Time{}
+	for _, r := range f.in.waiting {
+		_, ok := f.adoption(of[r.Key.Recipient], r)
+		if was, known := until[r.Key.Slot]; !ok || known && was.IsZero() {
+			until[r.Key.Slot] = time.Time{} // not everybody's
+		} else {
+			until[r.Key.Slot] = later(was, r.DeadlineTime.Add(time.Hour))
 		}
-		for _, person := range s.Recipients {
-			if person.ID == r.Key.Recipient {
-				all = append(all, f.reminder(person, r.Key.Slot, o, time.Time{}))
-			}
+	}
+	for _, slot := range slices.Sorted(maps.Keys(until)) {
+		if !until[slot].IsZero() && len(all) < maxKept {
+			all = append(all, reminder.Kept{Slot: slot, UntilTime: until[slot]})
 		}
 	}
 	return all
@@ -186,11 +219,16 @@ func (f *fan) reminder(r reminder.Recipient, slot string, o schedule.Occurrence,
 
 // slot is what names the occurrence in keys.
 func (f *fan) slot(s *convert.Series, o schedule.Occurrence) string {
-	if f.in.object.Spec.Identity == v1alpha1.IdentityBusinessDate {
-		return o.BusinessDate()
-	}
-	if slot, ok := f.slots[zoneTime{s.Zone, o.Due.Unix()}]; ok {
+	if slot, ok := f.slots[zoneTime{s.Zone, o.Due.Unix()}]; ok && f.in.object.Spec.Identity != v1alpha1.IdentityBusinessDate {
 		return slot
+	}
+	return slotOf(f.in.object, o)
+}
+
+// slotOf is what names an occurrence that was not moved.
+func slotOf(obj *v1alpha1.ReminderSchedule, o schedule.Occurrence) string {
+	if obj.Spec.Identity == v1alpha1.IdentityBusinessDate {
+		return o.BusinessDate()
 	}
 	return reminder.SlotOf(o.Due)
 }

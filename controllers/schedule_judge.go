@@ -77,7 +77,7 @@ func outdated(r reminder.Record, entry reminder.Schedule, active map[string]bool
 		return reminder.ScheduleDeleted
 	case entry.Suspended:
 		return reminder.Suspended
-	case r.Epoch < entry.Epoch:
+	case r.Epoch < entry.EpochOf(r):
 		return reminder.Superseded
 	case !active[r.Key.Recipient]:
 		return reminder.RecipientInactive

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
@@ -36,6 +37,7 @@ type scheduleInput struct {
 	past       []history         // whose occurrences of the past count; nil for all series
 	planned    plannedSlots      // what was planned of late; only where the version has changed
 	waiting    []reminder.Record // what is due and has no outcome; only where the spec was edited
+	had        plannedSlots      // what was planned before that and is due since, by the first of a history
 	entry      reminder.Schedule // as registered; zero when it is not
 	revision   uint64            // of the entry; 0 when it is not registered
 	open       int64             // epoch of open reminders of this very spec, where the entry is lost; else 0
@@ -84,6 +86,14 @@ type history struct {
 	joined time.Time
 }
 
+// since is from when on occurrences count that are nobody's yet behind a time.
+func (h history) since(behind time.Time) time.Time {
+	if h.joined.IsZero() {
+		return behind
+	}
+	return h.joined // nothing was planned for them
+}
+
 func (in scheduleInput) history() []history {
 	if in.past != nil {
 		return in.past
@@ -97,6 +107,9 @@ func (in scheduleInput) history() []history {
 
 // planSchedule decides what a pass does for a valid schedule.
 func planSchedule(in scheduleInput) schedulePlan {
+	if c := in.entry.Cursor; in.past == nil && c.Open() && len(c.Newcomers) > 0 {
+		in.past = split(in.series, c.JoinTime, func(r reminder.Recipient) bool { return slices.Contains(c.Newcomers, r.ID) })
+	}
 	p := schedulePlan{recipients: in.recipients, series: in.series, revision: in.revision}
 	p.entry, p.withdraw = registration(in)
 	differs := !sameEntry(in.entry, p.entry)
@@ -133,6 +146,7 @@ func planAhead(in scheduleInput, p *schedulePlan, known, current bool) {
 		p.entry.Cursor = advance(in, p.entry, known, current)
 	}
 	fan := newFan(in, p.entry)
+	p.entry.Kept = fan.kept(p.entry.Kept)
 	from := p.entry.Cursor.DoneTime
 	if !current {
 		from = earlier(from, in.now)

@@ -14,7 +14,7 @@ import (
 func registration(in scheduleInput) (entry reminder.Schedule, withdraw bool) {
 	have, want := in.entry, convert.Entry(in.object, in.recipients)
 	want.Epoch, want.EditTime, want.ResumeTime, want.PlanGeneration = have.Epoch, have.EditTime, have.ResumeTime, have.PlanGeneration
-	want.Cursor, want.Moved, want.SeenEditTime = have.Cursor, have.Moved, have.SeenEditTime
+	want.Cursor, want.Moved, want.Kept, want.SeenEditTime = have.Cursor, have.Moved, have.Kept, have.SeenEditTime
 	want.CalendarDigest, want.TimeZoneData = in.calendar, in.zoneData
 	known := have.Epoch != 0
 	if !known || have.Deleted || have.UID != want.UID || have.PlanHash != want.PlanHash {
@@ -25,7 +25,7 @@ func registration(in scheduleInput) (entry reminder.Schedule, withdraw bool) {
 			want.Epoch = in.open
 		}
 		want.EditTime, want.ResumeTime, want.PlanGeneration = time.Time{}, time.Time{}, want.Generation
-		want.Cursor, want.Moved = reminder.Cursor{}, nil
+		want.Cursor, want.Moved, want.Kept = reminder.Cursor{}, nil, nil
 		if known && have.UID == want.UID && !have.Deleted {
 			want.EditTime = later(changed(in), have.EditTime)
 		}

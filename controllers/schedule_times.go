@@ -74,18 +74,30 @@ func (r *scheduleReconciler) plannedOfLate(ctx context.Context, obj *v1alpha1.Re
 	return all, in(errLedger, err)
 }
 
-// waiting are the reminders of a schedule that are due and that nobody has claimed, or
-// that wait for a retry.
-func (r *scheduleReconciler) waiting(ctx context.Context, obj *v1alpha1.ReminderSchedule, now time.Time) ([]reminder.Record, error) {
-	var all []reminder.Record
-	err := r.Broker.Ledger.Of(ctx, obj.Namespace, obj.Name, func(rev broker.Revision) error {
-		state := rev.Record.State
-		if rev.Err == nil && (state == reminder.Scheduled || state == reminder.Retrying) && !rev.Record.Due().After(now) {
-			all = append(all, rev.Record)
+// pastOf are the reminders of a schedule that are due and have no outcome, and the
+// slots that are planned and due since an edit.
+func (r *scheduleReconciler) pastOf(ctx context.Context, input *scheduleInput, edited time.Time) error {
+	first := map[string]string{}
+	for _, h := range input.history() {
+		for _, person := range h.Recipients {
+			first[person.ID] = h.Recipients[0].ID
+		}
+	}
+	input.had = plannedSlots{}
+	err := r.Broker.Ledger.Of(ctx, input.object.Namespace, input.object.Name, func(rev broker.Revision) error {
+		due := rev.Record.Due()
+		if rev.Err != nil || rev.Record.State == reminder.Missed || due.After(input.now) {
+			return nil
+		}
+		if !rev.Record.State.Terminal() {
+			input.waiting = append(input.waiting, rev.Record)
+		}
+		if id := first[rev.Record.Key.Recipient]; id == rev.Record.Key.Recipient && due.After(edited) {
+			input.had.keep(id, rev.Record)
 		}
 		return nil
 	})
-	return all, in(errLedger, err)
+	return in(errLedger, err)
 }
 
 // historyOf tells those recipients that were there when the operator planned the
@@ -97,33 +109,55 @@ func (r *scheduleReconciler) historyOf(ctx context.Context, obj *v1alpha1.Remind
 	if err != nil || !complete {
 		return nil, err
 	}
-	return since(obj, t, had, edited), nil
+	return since(obj, t.series, had, edited), nil
 }
 
 // since tells recipients that were there before an edit from those that came with it.
-func since(obj *v1alpha1.ReminderSchedule, t scheduleTimes, had []reminder.Recipient, edited time.Time) []history {
+func since(obj *v1alpha1.ReminderSchedule, series []convert.Series, had []reminder.Recipient, edited time.Time) []history {
 	before := map[string]reminder.Recipient{}
 	for _, person := range had {
 		before[person.ID] = person
 	}
-	var old, fresh []reminder.Recipient
-	for _, person := range t.recipients {
-		if was, ok := before[person.ID]; ok && sameTimes(obj, was, person) {
-			old = append(old, person)
-		} else {
-			fresh = append(fresh, person)
-		}
-	}
-	return append(joinedAt(obj, t, old, time.Time{}), joinedAt(obj, t, fresh, edited)...)
+	return split(series, edited, func(person reminder.Recipient) bool {
+		was, ok := before[person.ID]
+		return !ok || !sameTimes(obj, was, person)
+	})
 }
 
-func joinedAt(obj *v1alpha1.ReminderSchedule, t scheduleTimes, recipients []reminder.Recipient, joined time.Time) []history {
-	series, _ := convert.SeriesOf(obj, t.compiled, recipients)
-	all := make([]history, len(series))
-	for i := range series {
-		all[i] = history{&series[i], joined}
+// split parts those who have joined at a time from the other recipients of a series.
+func split(series []convert.Series, joined time.Time, fresh func(reminder.Recipient) bool) (all []history) {
+	for _, s := range series {
+		old, others := s, s
+		old.Recipients, others.Recipients = nil, nil
+		for _, person := range s.Recipients {
+			if fresh(person) {
+				others.Recipients = append(others.Recipients, person)
+			} else {
+				old.Recipients = append(old.Recipients, person)
+			}
+		}
+		if len(old.Recipients) > 0 {
+			all = append(all, history{&old, time.Time{}})
+		}
+		if len(others.Recipients) > 0 {
+			all = append(all, history{&others, joined})
+		}
 	}
 	return all
+}
+
+// newcomers are the recipients of a past that have joined, and when.
+func newcomers(past []history) (joined time.Time, ids []string) {
+	for _, h := range past {
+		if h.joined.IsZero() {
+			continue
+		}
+		joined = h.joined
+		for _, person := range h.Recipients {
+			ids = append(ids, person.ID)
+		}
+	}
+	return joined, ids
 }
 
 // sameTimes tells whether a recipient has the occurrences that it had.

@@ -49,6 +49,7 @@ func setUpSchedules(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		Options: o,
 		status:  &condition.Writer{Client: o.Client, Interval: o.StatusInterval, Now: o.Now},
 		done:    map[types.NamespacedName]progress{},
+		reduced: map[types.NamespacedName]reduction{},
 	}
 	for field, index := range map[string]client.IndexerFunc{byChannel: channelName, byCalendar: calendarName} {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.ReminderSchedule{}, field, index); err != nil {
@@ -56,7 +57,7 @@ func setUpSchedules(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		}
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.ReminderSchedule{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, r.statusEdited()))).
+		For(&v1alpha1.ReminderSchedule{}, builder.WithPredicates(predicate.Or(r.watchEdits(), r.statusEdited()))).
 		Watches(&v1alpha1.ReminderChannel{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOf), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}, readyChanged())).
 		Watches(&v1alpha1.BusinessCalendar{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOfCalendar), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(o.schedulesOfCalendar), builder.OnlyMetadata, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).

@@ -18,6 +18,10 @@ type Cursor struct {
 	CatchUpTime time.Time `json:"catchUpTime,omitzero"`
 	// Missed is what that plan gives up; nil for nothing.
 	Missed *Gap `json:"missed,omitempty"`
+	// Newcomers are the ids of recipients that came with an edit at JoinTime, behind
+	// which the plan was begun: they have no part in what was due before.
+	JoinTime  time.Time `json:"joinTime,omitzero"`
+	Newcomers []string  `json:"newcomers,omitempty"`
 }
 
 // Open tells whether a plan was begun and is not known to be finished.
@@ -34,6 +38,12 @@ type Gap struct {
 	LastDueTime  time.Time `json:"lastDueTime"`
 	// Reminders counts them for each recipient, 1 or more.
 	Reminders int64 `json:"reminders"`
+}
+
+// Kept is a slot that an edit has kept, until all of its reminders have ended.
+type Kept struct {
+	Slot      string    `json:"slot"`
+	UntilTime time.Time `json:"untilTime"`
 }
 
 // Moved is an occurrence that a change of the time zone data has moved after it

@@ -60,8 +60,8 @@ var sampleSchedule = reminder.Schedule{
 	Deleted: true, Channel: "billing-email", Subject: "Due {{ reminder.slot }}", Body: "Hello {{ recipient.attributes.name }} <b>",
 	Retry:          reminder.Retry{Attempts: 5, InitialDelay: 30 * time.Second, Factor: 2, MaxDelay: 15 * time.Minute, Delays: []time.Duration{time.Minute}},
 	OnUnknown:      reminder.ParkUnknown,
-	Cursor:         reminder.Cursor{DoneTime: nine, ThroughTime: nine.Add(time.Hour), SinceTime: nine.Add(time.Second), CatchUpTime: nine.Add(time.Minute), Missed: &sampleGap},
-	CalendarDigest: "c1", TimeZoneData: "2026b", Moved: []reminder.Moved{{Zone: "Europe/Paris", DueTime: nine, Slot: "2026-11-03T07:00:00Z"}},
+	Cursor:         reminder.Cursor{DoneTime: nine, ThroughTime: nine.Add(time.Hour), SinceTime: nine.Add(time.Second), CatchUpTime: nine.Add(time.Minute), Missed: &sampleGap, JoinTime: nine, Newcomers: []string{"acct_4821"}},
+	CalendarDigest: "c1", TimeZoneData: "2026b", Moved: []reminder.Moved{{Zone: "Europe/Paris", DueTime: nine, Slot: "2026-11-03T07:00:00Z"}}, Kept: []reminder.Kept{{Slot: "2026-11-03T06:00:00Z", UntilTime: nine}},
 }
 
 var sampleChannel = reminder.Channel{

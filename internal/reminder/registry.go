@@ -3,6 +3,7 @@ package reminder
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -43,6 +44,10 @@ type Schedule struct {
 	CalendarDigest string  `json:"calendarDigest,omitempty"`
 	TimeZoneData   string  `json:"timeZoneData,omitempty"`
 	Moved          []Moved `json:"moved,omitempty"`
+	// Kept are slots that an older epoch has planned, that were due and without an
+	// outcome when the time fields were edited last, and that the edited spec has too:
+	// whoever holds their reminders, they are not superseded.
+	Kept []Kept `json:"kept,omitempty"`
 	// AudienceHash covers the projected recipients.
 	AudienceHash string `json:"audienceHash"`
 	Suspended    bool   `json:"suspended,omitempty"`
@@ -57,6 +62,15 @@ type Schedule struct {
 	// that deduplicates.
 	Retry     Retry     `json:"retry"`
 	OnUnknown OnUnknown `json:"onUnknown,omitempty"`
+}
+
+// EpochOf is the epoch by which a record is judged: its own where an edit has kept its
+// slot, else the schedule's. A record of an older one is superseded.
+func (s Schedule) EpochOf(r Record) int64 {
+	if r.Epoch < s.Epoch && slices.ContainsFunc(s.Kept, func(k Kept) bool { return k.Slot == r.Key.Slot }) {
+		return r.Epoch
+	}
+	return s.Epoch
 }
 
 // Retry is the retry policy of a schedule.

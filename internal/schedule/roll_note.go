@@ -106,8 +106,15 @@ func (p dayPolicy) steady(source source, w wall) span {
 	d := dateOf(w)
 	rest := span{w + 1, midnightOf(d + 1)}
 	series, ok := rolledOf(source)
-	switch {
-	case p.days.Closes(d) < allDay:
+	switch closes := wall(p.days.Closes(d)) * wallMinute; {
+	case closes == 0 && p.policy == calendar.Keep, closes < wallDay && p.policy == calendar.Skip:
+		return rest
+	case closes < wallDay && p.policy == calendar.Keep:
+		if at := midnightOf(d) + closes; w < at {
+			return span{w + 1, at}
+		}
+		return rest
+	case closes < wallDay:
 		return span{}
 	case !ok || p.policy == calendar.Skip:
 		return rest

@@ -39,7 +39,7 @@ func (w *Worker) facts(ctx context.Context, j *job) (delivery.Facts, error) {
 		Retry: schedule.Retry, OnUnknown: schedule.OnUnknown, Dedupes: j.channel.Dedupes,
 		Lease: j.channel.Lease, Retention: w.Retention,
 	}
-	facts := delivery.Facts{Deleted: schedule.Deleted, Suspended: schedule.Suspended, Epoch: schedule.Epoch}
+	facts := delivery.Facts{Deleted: schedule.Deleted, Suspended: schedule.Suspended, Epoch: schedule.EpochOf(j.record)}
 	if facts.Deleted || facts.Suspended || j.record.Epoch < facts.Epoch {
 		return facts, nil
 	}
