@@ -24,7 +24,7 @@ type walk struct {
 
 	late           time.Time // when a submission arrives at the receiver after all; zero for none
 	seen           bool      // the receiver has accepted a submission with its key
-	accepts, sends int  // acceptances that reach the addressee, and submissions
+	accepts, sends int       // acceptances that reach the addressee, and submissions
 }
 
 // hand is a worker with a job: what it read, what it means to do next.
