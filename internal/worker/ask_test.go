@@ -49,13 +49,6 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answers are the statuses from now on.
-func (c *counter) answers(script ...int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.script = script
-}
-
 func (c *counter) questions() []question {
 	c.mu.Lock()
 	defer c.mu.Unlock()
