@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -410,4 +411,42 @@ func TestAWorkerThatStopsAsksBeforeItParks(t *testing.T) {
 	stop()
 	b.settled(r.Key, reminder.Sent, "")
 	b.questionsOf(c, r, 1)
+}
+
+// What another worker hears of the channel after the lease must be its last word: a
+// submission begins only if it ends within the lease.
+func TestASubmissionThatCouldOutlastItsLeaseDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*bench){"deduping": nil, "Park": park} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(b *bench) {
+				if change != nil {
+					change(b)
+				}
+				b.channel.SendTimeout, b.channel.AckWait, b.channel.Lease = 10*time.Second, 21*time.Second, 27*time.Second
+			})
+			last := reminder.Claimed
+			if change != nil {
+				last = reminder.Sending
+			}
+			var slept atomic.Int64
+			b.start(func(o *worker.Options) {
+				o.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+				o.Ledger = ledger{Ledger: o.Ledger, forget: func(r reminder.Record) error {
+					if r.State == last {
+						slept.CompareAndSwap(0, int64(18*time.Second)) // 9 are left of the lease
+					}
+					return nil
+				}}
+			})
+			r := b.due("a", nil)
+			b.until(r.Key, "given back", func(r reminder.Record) bool { return r.State == reminder.Scheduled && r.Previous != nil })
+			got := b.settled(r.Key, reminder.Sent, "")
+			b.sends("a", 1)
+			if got.Attempts != 1 || got.Takeovers != 0 {
+				t.Errorf("got %d attempts, %d takeovers", got.Attempts, got.Takeovers)
+			}
+		})
+	}
 }
