@@ -29,6 +29,9 @@ func DeadlinesOf(obj *v1alpha1.ReminderSchedule) Deadlines {
 	return Deadlines{after: Deadline(obj)}
 }
 
+// ByClock tells whether a time of day says it.
+func (d Deadlines) ByClock() bool { return d.at != nil }
+
 // Of is the deadline of an occurrence of a series: the instant from which on
 // nothing is submitted. It is whole seconds, and one at least, after the due time.
 func (d Deadlines) Of(s *schedule.Schedule, due time.Time) time.Time {
