@@ -96,15 +96,17 @@ func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer b.Close()
+	options := func(c reminder.Channel) channel.Options {
+		return channel.Options{
+			SecretDir: f.secretDir, RequireSignature: c.Signed, Egress: egress, Log: log, Publisher: b.Outlet, UserAgent: "reminder-operator/" + version(),
+		}
+	}
 	log.Info("Worker started", "worker", f.name, "namespace", f.namespace, "channel", f.channel, "version", version())
 	return worker.New(worker.Options{
 		Namespace: f.namespace, Channel: f.channel, Name: f.name, Retention: f.retention, Grace: f.grace,
 		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters,
-		NewSender: func(c reminder.Channel) (worker.Sender, error) {
-			return channel.New(c, channel.Options{
-				SecretDir: f.secretDir, RequireSignature: c.Signed, Egress: egress, Log: log, Publisher: b.Outlet, UserAgent: "reminder-operator/" + version(),
-			})
-		},
-		Now: time.Now, Log: log,
+		NewSender: func(c reminder.Channel) (worker.Sender, error) { return channel.New(c, options(c)) },
+		NewAsker:  func(c reminder.Channel) (worker.Asker, error) { return channel.NewAsker(c, options(c)) },
+		Now:       time.Now, Log: log,
 	}).Run(ctx)
 }

@@ -78,6 +78,27 @@ func deadline(d time.Duration) change {
 	return func(o *v1alpha1.ReminderSchedule) { o.Spec.Delivery = &v1alpha1.DeliverySpec{Deadline: duration(d)} }
 }
 
+func deadlineAt(clock string) change {
+	return func(o *v1alpha1.ReminderSchedule) {
+		o.Spec.Delivery = &v1alpha1.DeliverySpec{DeadlineTimeOfDay: clock}
+	}
+}
+
+func eligibility(rule string) change {
+	return func(o *v1alpha1.ReminderSchedule) { o.Spec.Delivery = &v1alpha1.DeliverySpec{Eligibility: rule} }
+}
+
+// seriesFor are the occurrences of an object without a calendar.
+func seriesFor(t testing.TB, obj *v1alpha1.ReminderSchedule) []convert.Series {
+	t.Helper()
+	compiled, err := convert.Schedule(obj, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, _ := convert.SeriesOf(obj, compiled, convert.Recipients(obj))
+	return series
+}
+
 func window(d time.Duration) change {
 	return func(o *v1alpha1.ReminderSchedule) { o.Spec.CatchUp = &v1alpha1.CatchUpPolicy{Window: duration(d)} }
 }
@@ -103,12 +124,7 @@ func planned(through time.Time) func(*reminder.Schedule) {
 // planOf plans with a look-ahead of 15 minutes.
 func planOf(t testing.TB, in scheduleInput) schedulePlan {
 	t.Helper()
-	compiled, err := convert.Schedule(in.object, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.recipients = convert.Recipients(in.object)
-	in.series, _ = convert.SeriesOf(in.object, compiled, in.recipients)
+	in.recipients, in.series = convert.Recipients(in.object), seriesFor(t, in.object)
 	in.retention = 7 * 24 * time.Hour
 	if in.lookAhead == 0 {
 		in.lookAhead = 15 * time.Minute

@@ -20,11 +20,11 @@ const catchUpPace = time.Second
 // now, and that catchUp takes up: those inside the window whose deadline has not
 // passed, the newest first, as many as the policy allows.
 func caughtUp(obj *v1alpha1.ReminderSchedule, s convert.Occurrences, since, now time.Time) []schedule.Occurrence {
-	c := convert.CatchUp(obj)
-	oldest := later(since, later(now.Add(-c.Window), now.Add(-convert.Deadline(obj))))
+	c, deadlines := convert.CatchUp(obj), convert.DeadlinesOf(obj)
+	oldest := later(since, now.Add(-c.Window))
 	var taken []schedule.Occurrence
 	o, ok := s.Previous(now)
-	for ; ok && o.Due.After(oldest) && len(taken) < c.Limit; o, ok = s.Previous(o.Due.Add(-time.Second)) {
+	for ; ok && o.Due.After(oldest) && deadlines.Of(s.Schedule, o.Due).After(now) && len(taken) < c.Limit; o, ok = s.Previous(o.Due.Add(-time.Second)) {
 		taken = append(taken, o)
 	}
 	slices.Reverse(taken)

@@ -87,6 +87,9 @@ func (r *scheduleReconciler) pass(ctx context.Context, obj *v1alpha1.ReminderSch
 	if err != nil {
 		return report{}, err
 	}
+	if held == nil {
+		held = overlong(obj, channel, times.series, r.Now())
+	}
 	if held != nil {
 		return r.hold(ctx, obj, *held)
 	}

@@ -16,11 +16,11 @@ import (
 
 // fan makes reminders of occurrences: one for each recipient of a series.
 type fan struct {
-	in       scheduleInput
-	entry    reminder.Schedule
-	deadline time.Duration
-	jitter   time.Duration
-	slots    map[zoneTime]string // of moved occurrences
+	in        scheduleInput
+	entry     reminder.Schedule
+	deadlines convert.Deadlines
+	jitter    time.Duration
+	slots     map[zoneTime]string // of moved occurrences
 }
 
 // zoneTime is a due time of the recipients in a zone.
@@ -30,9 +30,7 @@ type zoneTime struct {
 }
 
 func newFan(in scheduleInput, entry reminder.Schedule) *fan {
-	f := &fan{in: in, entry: entry, deadline: convert.Deadline(in.object), slots: map[zoneTime]string{}}
-	// The last second before the deadline is still a time to send.
-	f.jitter = min(convert.Jitter(in.object), f.deadline-time.Second)
+	f := &fan{in: in, entry: entry, deadlines: convert.DeadlinesOf(in.object), jitter: convert.Jitter(in.object), slots: map[zoneTime]string{}}
 	for _, m := range entry.Moved {
 		f.slots[zoneTime{m.Zone, m.DueTime.Unix()}] = m.Slot
 	}
@@ -136,7 +134,7 @@ func (f *fan) adoption(s *convert.Series, r reminder.Record) (delivery.Planned, 
 		return delivery.Planned{}, false
 	}
 	i := slices.IndexFunc(s.Recipients, func(person reminder.Recipient) bool { return person.ID == r.Key.Recipient })
-	return f.reminder(s.Recipients[i], r.Key.Slot, o, time.Time{}), true
+	return f.reminder(s.Recipients[i], r.Key.Slot, o, f.deadlines.Of(s.Schedule, o.Due), time.Time{}), true
 }
 
 // maxKept is how many slots an entry keeps. What is due and has no outcome is of few,
@@ -194,26 +192,29 @@ func (f *fan) moved(yield func(delivery.Planned) bool) bool {
 // each yields the reminders of one occurrence, to be released not before a time.
 // Of one whose records can have been forgotten none is made again.
 func (f *fan) each(s *convert.Series, o schedule.Occurrence, notBefore time.Time, yield func(delivery.Planned) bool) bool {
-	if o.Due.Add(f.deadline + f.in.retention).Before(f.in.now) {
+	ends := f.deadlines.Of(s.Schedule, o.Due)
+	if ends.Add(f.in.retention).Before(f.in.now) {
 		return true
 	}
 	slot := f.slot(s, o)
 	for _, r := range s.Recipients {
-		if !yield(f.reminder(r, slot, o, notBefore)) {
+		if !yield(f.reminder(r, slot, o, ends, notBefore)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (f *fan) reminder(r reminder.Recipient, slot string, o schedule.Occurrence, notBefore time.Time) delivery.Planned {
-	obj := f.in.object
-	release := o.Due.Add(schedule.Jitter(f.jitter, obj.Namespace+"/"+obj.Name, r.ID, slot))
+// reminder is that of an occurrence for a recipient. The last second before its
+// deadline is still a time to send.
+func (f *fan) reminder(r reminder.Recipient, slot string, o schedule.Occurrence, deadline, notBefore time.Time) delivery.Planned {
+	obj, last := f.in.object, deadline.Add(-time.Second)
+	release := o.Due.Add(schedule.Jitter(min(f.jitter, last.Sub(o.Due)), obj.Namespace+"/"+obj.Name, r.ID, slot))
 	return delivery.Planned{
 		Key:   reminder.Key{Namespace: obj.Namespace, Schedule: obj.Name, Slot: slot, Recipient: r.ID, Channel: f.entry.Channel},
 		Epoch: f.entry.Epoch, DueTime: o.Due, LocalTime: o.Actual.String(),
-		ReleaseTime:  earlier(later(release, notBefore.Truncate(time.Second)), o.Due.Add(f.deadline-time.Second)),
-		DeadlineTime: o.Due.Add(f.deadline), LateTime: release.Add(convert.LateAfter),
+		ReleaseTime:  earlier(later(release, notBefore.Truncate(time.Second)), last),
+		DeadlineTime: deadline, LateTime: release.Add(convert.LateAfter),
 	}
 }
 

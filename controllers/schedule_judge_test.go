@@ -99,6 +99,10 @@ func TestObjections(t *testing.T) {
 		"a deadline longer than the receiver's memory":    {daily(deadline(4*time.Hour + time.Second)), dedupes, v1alpha1.ReasonInvalidSpec, []string{"spec.delivery.deadline", "4h0m1s", "4h0m0s", "dedupeWindow"}},
 		"the default deadline and a short memory":         {daily(), channel(v1alpha1.IdempotencyByKey, time.Hour), v1alpha1.ReasonInvalidSpec, []string{"4h0m0s is longer"}},
 		"a long deadline where nothing is remembered":     {object: daily(deadline(700 * time.Hour)), channel: channel(v1alpha1.IdempotencyNone, time.Hour)},
+		"a time of day within the receiver's memory":      {object: daily(deadlineAt("13:00")), channel: dedupes},
+		"a time of day beyond the receiver's memory":      {daily(deadlineAt("17:00")), dedupes, v1alpha1.ReasonInvalidSpec, []string{"spec.delivery.deadlineTimeOfDay: 17:00", "up to 8h0m0s", "4h0m0s", "dedupeWindow"}},
+		"an eligibility that does not compile":            {daily(eligibility("recipient.status == 'active'")), dedupes, v1alpha1.ReasonInvalidSpec, []string{"spec.delivery.eligibility: line 1, column 1", "unknown name recipient.status"}},
+		"an eligibility that is no condition":             {daily(eligibility("recipient.id")), nil, v1alpha1.ReasonInvalidSpec, []string{"spec.delivery.eligibility", "yields string", "recipient.attributes.status == 'active'"}},
 		"a message that does not compile":                 {daily(text("{{ recipient.")), dedupes, v1alpha1.ReasonInvalidSpec, []string{"spec.message.body", "line 1"}},
 		"an unsupported field, before what else is wrong": {daily(park, text("{{"), func(o *v1alpha1.ReminderSchedule) { o.Spec.SLO = &v1alpha1.SLOSpec{} }), dedupes, v1alpha1.ReasonNotSupportedYet, []string{"spec.slo", "remove it"}},
 	}
@@ -106,6 +110,9 @@ func TestObjections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := objections(c.object, c.channel)
+			if got == nil {
+				got = overlong(c.object, c.channel, seriesFor(t, c.object), clock("12:00:00"))
+			}
 			if c.reason == "" {
 				if got != nil {
 					t.Errorf("objected: %s: %s", got.Reason(), got.Message())

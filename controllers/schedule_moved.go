@@ -111,7 +111,7 @@ func instantsOf(s *convert.Series, local string) (all []time.Time) {
 // stillMoved drops what need not be known any more: the records of the occurrence
 // are never made again.
 func stillMoved(in scheduleInput, all []reminder.Moved) []reminder.Moved {
-	oldest := in.now.Add(-convert.Deadline(in.object) - in.retention)
+	oldest := in.now.Add(-convert.DeadlinesOf(in.object).Bound() - in.retention)
 	var kept []reminder.Moved
 	for _, m := range all {
 		if m.DueTime.After(oldest) && len(kept) < maxMoved {

@@ -48,8 +48,10 @@ type DeliverySpec struct {
 	// +optional
 	Deadline *metav1.Duration `json:"deadline,omitempty"`
 
-	// deadlineTimeOfDay is the local time of day, in the occurrence's zone, after which a reminder is not sent any more,
-	// such as "17:00": the first such time after the due time. 00:00 to 23:59. Default: unset; see deadline.
+	// deadlineTimeOfDay is the local time of day, in the occurrence's zone, from which on a reminder is not sent any more,
+	// such as "17:00": the first such time after the due time, so that what is due at 17:00 has a day. A time that the
+	// clocks skip is read with the offset from before; of one that they show twice the next one counts. 00:00 to 23:59.
+	// Default: unset; see deadline.
 	// +kubebuilder:validation:MinLength=5
 	// +kubebuilder:validation:MaxLength=5
 	// +kubebuilder:validation:Pattern=`^([01][0-9]|2[0-3]):[0-5][0-9]$`
@@ -67,9 +69,11 @@ type DeliverySpec struct {
 	// +optional
 	OnUnknown OnUnknown `json:"onUnknown,omitempty"`
 
-	// eligibility is CEL that says whether a reminder is still wanted, such as recipient.attributes.status == 'active'. It
-	// is evaluated again at each attempt; false cancels the reminder with the reason NotEligible. 1 to 2048 characters.
-	// Default: unset, always wanted.
+	// eligibility is CEL that says whether a reminder is still wanted, such as recipient.attributes.status == 'active', over
+	// the names that messages have. It is evaluated again at each attempt, with the recipient as it is then; false cancels
+	// the reminder with the reason NotEligible. Where it cannot be evaluated, such as for want of an attribute, the reminder
+	// of that recipient is dead with the reason InvalidEligibility, and not sent. 1 to 2048 characters. Default: unset,
+	// always wanted.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^[^\x00]+$`
@@ -77,13 +81,19 @@ type DeliverySpec struct {
 	Eligibility string `json:"eligibility,omitempty"`
 
 	// eligibilityURL is asked by GET before each attempt: 2xx means go; 404, 409 and 410 cancel the reminder with the reason
-	// NotEligible; anything else is tried again. An http or https URL of at most 2048 characters, such as
+	// NotEligible; anything else is tried again until the deadline, with the waits of retry and Retry-After, which costs no
+	// attempt. The reminder is named by the query parameters reminderKey and recipientId, which are added to those of the
+	// URL, and by the header Idempotency-Key; its address is not told. Redirects are not followed, and an answer may take
+	// as long as one of the channel, at most 10s. Headers and signature of the channel's Secret go with it only where
+	// scheme, host and port are those of the channel's http.url. An http or https URL of at most 2048 characters, such as
 	// https://billing.example.com/eligible. Default: unset, nobody is asked.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https?://[^\x00-\x20\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://') && isURL(self) && url(self).getHostname() != ''",message="eligibilityURL is an absolute http or https URL with a host, such as https://notify.example.com/reminders"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="eligibilityURL holds no user name or password: put credentials in the Secret"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="eligibilityURL has no fragment: leave out # and what follows"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^[a-z]+://([0-9]+|0x[0-9a-f.x]+|169[.]254[.][0-9.]+|\\\\[::ffff:.*|\\\\[fe80:.*|kubernetes([.]default([.]svc([.].*)?)?)?|metadata([.]google[.]internal)?)([:/?]|$)')",message="eligibilityURL names the cluster's own metadata service or API, or an address in disguise: name the host that is to be asked"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="eligibilityURL holds no user name or password: leave them out; the channel's Secret goes with it where it is the channel's own host"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*:(0*|0*[1-9][0-9]{5,}|6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})([/?#]|$)')",message="the port of eligibilityURL is a number from 1 to 65535"
 	// +optional
 	EligibilityURL string `json:"eligibilityURL,omitempty"`

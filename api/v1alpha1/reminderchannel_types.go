@@ -72,13 +72,19 @@ type ReminderChannelSpec struct {
 	// +optional
 	DedupeWindow *metav1.Duration `json:"dedupeWindow,omitempty"`
 
-	// reconcileURL is asked by GET with the reminder's key in the header Idempotency-Key before a reminder is parked: 2xx
-	// means accepted, 404 not. An http or https URL of at most 2048 characters, such as https://notify.example.com/seen.
-	// Default: unset, nobody is asked. With type HTTP only.
+	// reconcileURL is asked by GET with the reminder's key in the header Idempotency-Key, and in the query parameters
+	// reminderKey and recipientId, before a reminder is left to a person because it may have been accepted: 2xx means
+	// accepted, and it is sent; 404 means not, and it is tried again with the same key; anything else leaves it as
+	// ReconciliationRequired. A 404 is believed once 2.5 times http.timeout and 2s have passed since the submission, and
+	// must be final then. Headers and signature of the channel's Secret go with it; redirects are not followed, and an
+	// answer may take as long as http.timeout, at most 10s. An http or https URL of at most 2048 characters, such as
+	// https://notify.example.com/seen. Default: unset, nobody is asked. With type HTTP only.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https?://[^\x00-\x20\x7f]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://') && isURL(self) && url(self).getHostname() != ''",message="reconcileURL is an absolute http or https URL with a host, such as https://notify.example.com/reminders"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="reconcileURL has no fragment: leave out # and what follows"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(?i)^[a-z]+://([0-9]+|0x[0-9a-f.x]+|169[.]254[.][0-9.]+|\\\\[::ffff:.*|\\\\[fe80:.*|kubernetes([.]default([.]svc([.].*)?)?)?|metadata([.]google[.]internal)?)([:/?]|$)')",message="reconcileURL names the cluster's own metadata service or API, or an address in disguise: name the receiver's host"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="reconcileURL holds no user name or password: put credentials in the Secret"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*:(0*|0*[1-9][0-9]{5,}|6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})([/?#]|$)')",message="the port of reconcileURL is a number from 1 to 65535"
 	// +optional

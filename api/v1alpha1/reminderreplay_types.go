@@ -13,7 +13,7 @@ const (
 )
 
 // DeadReason is why a reminder is dead.
-// +kubebuilder:validation:Enum=RetryBudgetExhausted;DeadlineReached;PermanentFailure;InvalidRecipient;EndpointGone;InvalidMessage;ReconciliationRequired;Poison
+// +kubebuilder:validation:Enum=RetryBudgetExhausted;DeadlineReached;PermanentFailure;InvalidRecipient;EndpointGone;InvalidMessage;InvalidEligibility;ReconciliationRequired;Poison
 type DeadReason string
 
 // ReminderReplaySpec says which dead letters to replay or discard, and why. It cannot be changed: it is the record of
@@ -45,10 +45,10 @@ type ReminderReplaySpec struct {
 	// +optional
 	Keys []string `json:"keys,omitempty"`
 
-	// reasons select dead letters by reason, such as [DeadlineReached]. At most 8. Default: unset, all reasons. With keys, both must match.
+	// reasons select dead letters by reason, such as [DeadlineReached]. At most 9. Default: unset, all reasons. With keys, both must match.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=9
 	// +optional
 	Reasons []DeadReason `json:"reasons,omitempty"`
 

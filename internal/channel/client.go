@@ -28,7 +28,7 @@ const (
 
 // client is the one HTTP client of this package. It makes one submission per
 // call: it follows no redirect, uses no proxy, asks for no compression, and
-// neither it nor net/http sends anything twice.
+// neither it nor net/http sends anything twice but questions, which have no body.
 //
 // It speaks HTTP/1.1 only: a connection then carries one request at a time, so
 // that counting its bytes proves whether a request has left, and a broken
@@ -81,7 +81,7 @@ type reply struct {
 	sent bool
 }
 
-// submit sends a request once. Its body must come as body: a request that
+// submit sends a request once; body is nil where it has none. Its body must come as body: a request that
 // carries an Idempotency-Key is repeated by net/http on its own when its
 // connection breaks, unless it has a body that cannot be read twice.
 func (c *client) submit(ctx context.Context, r *http.Request, body io.Reader, length int) reply {
@@ -89,7 +89,10 @@ func (c *client) submit(ctx context.Context, r *http.Request, body io.Reader, le
 	defer cancel()
 	watch := new(watch)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: watch.got}))
-	r.Body, r.GetBody, r.ContentLength = io.NopCloser(body), nil, int64(length)
+	r.Body, r.GetBody, r.ContentLength = http.NoBody, nil, int64(length)
+	if body != nil {
+		r.Body = io.NopCloser(body)
+	}
 	response, err := c.transport.RoundTrip(r)
 	if err == nil {
 		_ = response.Body.Close()

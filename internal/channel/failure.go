@@ -35,6 +35,14 @@ func refusedAddress() reminder.Result {
 	return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.PermanentFailure, Diagnostic: notAllowed}
 }
 
+// failureOf says why a question met no status.
+func failureOf(err error) string {
+	if errors.Is(err, errNotAllowed) {
+		return notAllowed
+	}
+	return kindOf(err, "no valid response")
+}
+
 // kindOf names the kind of a failure in words of our own: the texts of network
 // errors hold hosts, addresses and URLs, and a URL may be a credential.
 func kindOf(err error, otherwise string) string {

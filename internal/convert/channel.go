@@ -22,6 +22,7 @@ func Channel(obj *v1alpha1.ReminderChannel) reminder.Channel {
 		Type: reminder.ChannelType(obj.Spec.Type), Dedupes: Dedupes(obj),
 		SendTimeout: timeout, AckWait: ackWait, Lease: ackWait + timeout/2 + margin,
 		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj), SMTP: smtpOf(obj), NATS: natsOf(obj),
+		ReconcileURL: reminder.Endpoint(obj.Spec.ReconcileURL),
 	}
 }
 

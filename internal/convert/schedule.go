@@ -104,12 +104,14 @@ func Recipients(obj *v1alpha1.ReminderSchedule) []reminder.Recipient {
 // Entry is what workers need to know of a schedule, without what only the
 // registry knows: epoch, edit and resume times.
 func Entry(obj *v1alpha1.ReminderSchedule, audience []reminder.Recipient) reminder.Schedule {
+	rule, url := eligibilityOf(obj.Spec.Delivery)
 	return reminder.Schedule{
 		SchemaVersion: reminder.RegistryVersion, Namespace: obj.Namespace, Name: obj.Name,
 		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
 		PlanHash: planHash(obj), AudienceHash: hash(audience), Suspended: obj.Spec.Suspend,
 		Channel: obj.Spec.ChannelName, Subject: obj.Spec.Message.Subject, Body: obj.Spec.Message.Body,
 		Retry: retry(obj.Spec.Delivery), OnUnknown: onUnknown(obj.Spec.Delivery),
+		Eligibility: rule, EligibilityURL: url,
 	}
 }
 
@@ -162,7 +164,8 @@ func hash(v any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Deadline is how long after its due time a reminder may be submitted.
+// Deadline is how long after its due time a reminder may be submitted, where no
+// time of day says it; see [DeadlinesOf].
 func Deadline(obj *v1alpha1.ReminderSchedule) time.Duration {
 	if d := obj.Spec.Delivery; d != nil {
 		return durationOf(d.Deadline, v1alpha1.DefaultDeadline)

@@ -30,12 +30,6 @@ func UnsupportedSchedule(obj *v1alpha1.ReminderSchedule) []string {
 		{"spec.recipientsFrom", len(spec.RecipientsFrom) > 0},
 		{"spec.slo", spec.SLO != nil},
 	}
-	if d := spec.Delivery; d != nil {
-		uses = append(uses,
-			use{"spec.delivery.deadlineTimeOfDay", d.DeadlineTimeOfDay != ""},
-			use{"spec.delivery.eligibility", d.Eligibility != ""},
-			use{"spec.delivery.eligibilityURL", d.EligibilityURL != ""})
-	}
 	return paths(uses)
 }
 
@@ -44,7 +38,6 @@ func UnsupportedSchedule(obj *v1alpha1.ReminderSchedule) []string {
 func UnsupportedChannel(obj *v1alpha1.ReminderChannel) []string {
 	spec := obj.Spec
 	uses := []use{
-		{"spec.reconcileURL", spec.ReconcileURL != ""},
 		{"spec.rateLimit", spec.RateLimit != nil},
 		{"spec.maxInFlightPerTenant", spec.MaxInFlightPerTenant != nil},
 	}

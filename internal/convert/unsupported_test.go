@@ -128,7 +128,7 @@ func TestEveryFieldOfAScheduleActsOrIsNamed(t *testing.T) {
 		"spec.suspend", "spec.catchUp.policy", "spec.catchUp.window", "spec.catchUp.limit", "spec.identity", "spec.ttlAfterFinished",
 		"spec.recipients[].id", "spec.recipients[].address", "spec.recipients[].timeZone", "spec.recipients[].attributes", "spec.recipients[].active",
 		"spec.channelName", "spec.message.subject", "spec.message.body",
-		"spec.delivery.deadline", "spec.delivery.onUnknown", "spec.delivery.retry.attempts", "spec.delivery.retry.initialDelay",
+		"spec.delivery.deadline", "spec.delivery.deadlineTimeOfDay", "spec.delivery.eligibility", "spec.delivery.eligibilityURL", "spec.delivery.onUnknown", "spec.delivery.retry.attempts", "spec.delivery.retry.initialDelay",
 		"spec.delivery.retry.factor", "spec.delivery.retry.maxDelay", "spec.delivery.retry.delays",
 	}
 	checkFields(t, reflect.TypeFor[v1alpha1.ReminderScheduleSpec](), supported, nil, func(set func(reflect.Value)) []string {
@@ -141,7 +141,7 @@ func TestEveryFieldOfAScheduleActsOrIsNamed(t *testing.T) {
 func TestEveryFieldOfAChannelActsOrIsNamed(t *testing.T) {
 	t.Parallel()
 	supported := []string{
-		"spec.type", "spec.log", "spec.nats.subject", "spec.idempotency", "spec.dedupeWindow",
+		"spec.type", "spec.log", "spec.nats.subject", "spec.idempotency", "spec.dedupeWindow", "spec.reconcileURL",
 		"spec.http.url", "spec.http.method", "spec.http.headers[].name", "spec.http.headers[].value", "spec.http.secretName", "spec.http.timeout", "spec.http.successCodes",
 		"spec.smtp.host", "spec.smtp.port", "spec.smtp.tls", "spec.smtp.from", "spec.smtp.secretName", "spec.smtp.timeout",
 		"spec.workers.replicas", "spec.workers.concurrency", "spec.workers.resources",

@@ -18,11 +18,34 @@ func Admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) De
 	}
 	found := r
 	r = inherit(r)
-	if reason, state := obstacle(r, f, p, now); reason != "" {
-		return Decision{Action: Settle, Record: end(r, state, reason, p.Retention, now)}
+	switch f.Reconciled.Verdict {
+	case reminder.Yes:
+		return Decision{Action: Settle, Record: acceptedAfterAll(r, f.Reconciled, p, now)}
+	case reminder.No:
+		r.Unresolved = false
+	case reminder.Unclear:
 	}
-	if at := dueTime(r); now.Before(at) {
+	d := admit(r, f, p, owner, now)
+	at := dueTime(r)
+	if d.Question == AskReconciled {
+		at = askTime(r, p)
+	}
+	if now.Before(at) && (d.Action == Submit || d.Action == Ask) {
 		return Decision{Action: Reschedule, At: at, Record: found}
+	}
+	return d
+}
+
+// admit decides as if the reminder were due.
+func admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) Decision {
+	if reason, state := obstacle(r, f, p, now); reason != "" {
+		if reason == reminder.InvalidEligibility {
+			r.Diagnostic = clip("spec.delivery.eligibility: "+f.Undecidable, maxDiagnostic)
+		}
+		return conclude(r, state, reason, f.Reconciled, p, now)
+	}
+	if p.AsksEligibility && f.Eligible.Verdict != reminder.Yes && !now.Before(dueTime(r)) {
+		return unpermitted(r, f, p, now)
 	}
 	return Decision{Action: Submit, Record: claim(r, p, owner, now)}
 }
@@ -56,13 +79,18 @@ func obstacle(r reminder.Record, f Facts, p Policy, now time.Time) (reminder.Rea
 	if reason := f.refusal(r); reason != "" {
 		return reason, reminder.Cancelled
 	}
+	due := !now.Before(dueTime(r)) // eligibility is judged at the attempt, not before
 	switch {
+	case f.NotEligible && due:
+		return reminder.NotEligible, reminder.Cancelled
 	case !now.Before(r.DeadlineTime):
 		return reminder.DeadlineReached, reminder.Dead
 	case r.Attempts >= p.Retry.Attempts:
 		return reminder.RetryBudgetExhausted, reminder.Dead
 	case held(r) && r.Takeovers >= maxTakeovers:
 		return reminder.Poison, reminder.Dead
+	case f.Undecidable != "" && due:
+		return reminder.InvalidEligibility, reminder.Dead
 	}
 	return "", ""
 }

@@ -12,6 +12,9 @@ import (
 // channel cannot deduplicate.
 func Decide(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
 	d := judge(submitted(r), res, p, now)
+	if d.Action == Ask {
+		return d
+	}
 	found := r.Footprint() // as it is stored, without this submission
 	d.Record.Previous = &found
 	return d
@@ -27,23 +30,29 @@ func submitted(r reminder.Record) reminder.Record {
 
 func judge(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
 	r.Receipt, r.Diagnostic = "", clip(res.Diagnostic, maxDiagnostic)
-	switch res.Outcome {
-	case reminder.Accepted:
+	if res.Outcome == reminder.Accepted {
 		return Decision{Action: Settle, Record: accepted(r, res, p.Retention, now)}
+	}
+	if res.Reconciled.Verdict == reminder.Yes {
+		return Decision{Action: Settle, Record: accepted(r, reconciled(res.Reconciled), p.Retention, now)}
+	}
+	switch res.Outcome {
 	case reminder.Permanent:
 		// A refusal says nothing of an earlier submission whose outcome is open, also
 		// where the channel deduplicates: a proxy or an expired token can refuse
 		// before anyone looks at the key.
-		return Decision{Action: Settle, Record: end(r, reminder.Dead, permanentReason(res), p.Retention, now)}
+		return conclude(r, reminder.Dead, permanentReason(res), res.Reconciled, p, now)
 	case reminder.Transient:
-		return again(r, res, p, now)
 	default:
 		r.Unresolved = true
-		if !p.resend() {
-			return Decision{Action: Settle, Record: end(r, reminder.Dead, reminder.ReconciliationRequired, p.Retention, now)}
+		if !p.resend() && res.Reconciled.Verdict != reminder.No {
+			return conclude(r, reminder.Dead, reminder.ReconciliationRequired, res.Reconciled, p, now)
 		}
-		return again(r, res, p, now)
 	}
+	if r.Unresolved && res.Reconciled.Verdict == reminder.No {
+		return recheck(r, res, p, now)
+	}
+	return again(r, res, p, now)
 }
 
 // Refuse ends a claimed reminder that cannot be submitted at all, such as one
@@ -87,11 +96,16 @@ func accepted(r reminder.Record, res reminder.Result, retention time.Duration, n
 // again schedules the next attempt inside budget and deadline, or ends.
 func again(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
 	if r.Attempts >= p.Retry.Attempts {
-		return Decision{Action: Settle, Record: end(r, reminder.Dead, reminder.RetryBudgetExhausted, p.Retention, now)}
+		return conclude(r, reminder.Dead, reminder.RetryBudgetExhausted, res.Reconciled, p, now)
 	}
-	at := now.Add(max(Backoff(p.Retry, r.Attempts, r.Key), res.RetryAfter))
+	return putOff(r, max(Backoff(p.Retry, r.Attempts, r.Key), res.RetryAfter), res.Reconciled, p, now)
+}
+
+// putOff waits until a later attempt, or ends where the deadline is sooner.
+func putOff(r reminder.Record, wait time.Duration, asked reminder.Answer, p Policy, now time.Time) Decision {
+	at := now.Add(wait)
 	if !at.Before(r.DeadlineTime) {
-		return Decision{Action: Settle, Record: end(r, reminder.Dead, reminder.DeadlineReached, p.Retention, now)}
+		return conclude(r, reminder.Dead, reminder.DeadlineReached, asked, p, now)
 	}
 	next := advance(r, reminder.Retrying, now)
 	next.NextAttemptTime = at

@@ -13,6 +13,11 @@
 // A lapsed claim is admitted again; Release gives an unused one back to Scheduled;
 // Upgrade turns anything into Sent after a late acceptance.
 //
+// Where a decision hangs on what only another system knows, it is Ask: whether the
+// reminder is still wanted (before each submission), and whether the channel has
+// accepted it after all (before it would wait for a person). Decided again with
+// the answer, it is one of the above.
+//
 // Three rules hold everywhere:
 //
 //   - A reminder that may have been accepted without our knowing (Unresolved)

@@ -22,6 +22,11 @@ type Policy struct {
 	// Dedupes: the channel deduplicates on the key, so that sending again with
 	// the same key is harmless.
 	Dedupes bool
+	// Reconciles: the channel can be asked whether it has accepted a reminder.
+	Reconciles bool
+	// AsksEligibility: another system is asked before each attempt whether the
+	// reminder is still wanted.
+	AsksEligibility bool
 	// Lease is how long a claim lasts; longer than the broker's ack wait.
 	Lease time.Duration
 	// Retention is how long a terminal record is kept.
@@ -42,6 +47,14 @@ type Facts struct {
 	Epoch int64
 	// Inactive: the recipient is inactive or no longer in the audience.
 	Inactive bool
+	// NotEligible: the schedule's eligibility yields false for the recipient.
+	NotEligible bool
+	// Undecidable is why the schedule's eligibility cannot be evaluated for the
+	// recipient, without any value of it; empty where it can.
+	Undecidable string
+	// Eligible and Reconciled are what was answered to a Question; zero while it was
+	// not put.
+	Eligible, Reconciled reminder.Answer
 }
 
 // refusal is the reason why the reminder must not be sent now; empty when it may.
@@ -62,7 +75,7 @@ func (f Facts) refusal(r reminder.Record) reminder.Reason {
 // Action is what the caller does with a decision.
 type Action string
 
-// The actions. In each but Wait and Reschedule the Record is written first.
+// The actions. In each but Wait, Reschedule and Ask the Record is written first.
 const (
 	// Submit: write the claim, then hand the message to the channel.
 	Submit Action = "Submit"
@@ -76,12 +89,28 @@ const (
 	Reschedule Action = "Reschedule"
 	// Wait: negative acknowledgement until At; nothing to write.
 	Wait Action = "Wait"
+	// Ask: put the Question, and decide again with the answer; nothing to write.
+	Ask Action = "Ask"
+)
+
+// Question is what only another system can answer. It is put where the decision
+// hangs on it, and once for each decision.
+type Question string
+
+// The questions.
+const (
+	// AskEligible: is the reminder still wanted? The answer is Facts.Eligible.
+	AskEligible Question = "Eligible"
+	// AskReconciled: has the channel accepted the reminder? The answer is
+	// Reconciled of the facts or the result.
+	AskReconciled Question = "Reconciled"
 )
 
 // Decision is an action with the record to write, and the time that Retry,
-// Reschedule and Wait mean.
+// Reschedule and Wait mean, or the question of Ask.
 type Decision struct {
-	Action Action
-	Record reminder.Record
-	At     time.Time
+	Action   Action
+	Record   reminder.Record
+	At       time.Time
+	Question Question
 }

@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -21,8 +22,9 @@ type walk struct {
 	log     []reminder.Record // the ledger: all revisions, the last one counts
 	workers [3]*hand
 
-	seen           bool // the receiver has accepted a submission with its key
-	accepts, sends int  // acceptances that reach the addressee, and submissions
+	late           time.Time // when a submission arrives at the receiver after all; zero for none
+	seen           bool      // the receiver has accepted a submission with its key
+	accepts, sends int       // acceptances that reach the addressee, and submissions
 }
 
 // hand is a worker with a job: what it read, what it means to do next.
@@ -83,10 +85,60 @@ func (w *walk) pick(t *rapid.T, busy bool) int {
 func (w *walk) deliver(t *rapid.T) {
 	i := w.pick(t, false)
 	h := &hand{policy: w.policy, record: w.last(), revision: len(w.log), step: "write"}
-	h.decision = delivery.Admit(h.record, w.facts, h.policy, string(rune('A'+i)), w.now)
+	h.decision = w.admit(t, h, string(rune('A'+i)), false)
 	if h.decision.Action != delivery.Wait && h.decision.Action != delivery.Reschedule {
 		w.workers[i] = h
 	}
+}
+
+// admit is Admit with what it asks for.
+func (w *walk) admit(t *rapid.T, h *hand, owner string, quiet bool) delivery.Decision {
+	f := w.facts
+	for range 3 {
+		d := delivery.Admit(h.record, f, h.policy, owner, w.now)
+		switch d.Question {
+		case delivery.AskEligible:
+			f.Eligible = w.eligible(t, quiet)
+		case delivery.AskReconciled:
+			f.Reconciled = w.reconciled(t, quiet)
+		default:
+			return d
+		}
+	}
+	t.Fatal("asks without end")
+	return delivery.Decision{}
+}
+
+func (w *walk) eligible(t *rapid.T, quiet bool) reminder.Answer {
+	if quiet {
+		return reminder.Answer{Verdict: reminder.Yes}
+	}
+	return reminder.Answer{Verdict: rapid.SampledFrom([]reminder.Verdict{reminder.Yes, reminder.Yes, reminder.Yes, reminder.No, reminder.Unclear}).Draw(t, "eligible")}
+}
+
+// reconciled is the receiver when it is asked: it tells the truth of this moment,
+// or nothing.
+func (w *walk) reconciled(t *rapid.T, quiet bool) reminder.Answer {
+	switch {
+	case !quiet && rapid.IntRange(0, 3).Draw(t, "reconciled") == 0:
+		return reminder.Answer{Verdict: reminder.Unclear}
+	case w.seen:
+		return reminder.Answer{Verdict: reminder.Yes}
+	}
+	return reminder.Answer{Verdict: reminder.No}
+}
+
+// decide is Decide with what it asks for.
+func (w *walk) decide(t *rapid.T, h *hand) delivery.Decision {
+	d := delivery.Decide(h.record, h.result, h.policy, w.now)
+	if d.Question == delivery.AskReconciled {
+		h.result.Reconciled = w.reconciled(t, false)
+		d = delivery.Decide(h.record, h.result, h.policy, w.now)
+	}
+	if d.Action == delivery.Ask {
+		t.Fatal("asks again")
+	}
+	return d
 }
 
 // step lets one worker do its next thing.
@@ -116,13 +168,13 @@ func (w *walk) advance(t *rapid.T, h *hand) bool {
 		}
 		h.record, h.revision, h.step = next, len(w.log), "send"
 	case "send":
-		if !w.now.Before(h.record.DeadlineTime) || !w.now.Before(h.record.LeaseUntilTime) {
+		if !w.now.Before(h.record.DeadlineTime) || w.now.Add(inCall).After(h.record.LeaseUntilTime) {
 			w.write(delivery.Release(h.record, w.now).Record, h.revision)
 			return false
 		}
 		h.result, h.step = w.receive(t, h), "settle"
 	case "settle":
-		d := delivery.Decide(h.record, h.result, h.policy, w.now)
+		d := w.decide(t, h)
 		if !w.write(d.Record, h.revision) {
 			if next, better := delivery.Upgrade(w.last(), h.result, h.policy, w.now); better {
 				w.write(next, len(w.log))
@@ -139,12 +191,15 @@ func (w *walk) receive(t *rapid.T, h *hand) reminder.Result {
 		t.Fatalf("I4: submitted at %s, allowed in [%s, %s)", w.now, h.record.ReleaseTime, h.record.DeadlineTime)
 	}
 	w.sends++
-	answer := rapid.SampledFrom([]string{"accept", "accept, no answer", "no answer", "refuse", "later"}).Draw(t, "receiver")
-	took := answer == "accept" || answer == "accept, no answer"
-	if took && !(h.policy.Dedupes && w.seen) {
-		w.accepts++
+	answer := rapid.SampledFrom([]string{"accept", "accept, no answer", "accept after all", "no answer", "refuse", "later"}).Draw(t, "receiver")
+	switch answer {
+	case "accept", "accept, no answer":
+		w.take(h.policy)
+	case "accept after all":
+		if w.late.IsZero() {
+			w.late = w.now.Add(inCall)
+		}
 	}
-	w.seen = w.seen || took
 	switch answer {
 	case "accept":
 		return accepted
@@ -156,13 +211,33 @@ func (w *walk) receive(t *rapid.T, h *hand) reminder.Result {
 	return unknown
 }
 
+// inCall is the longest time that a submission is under way.
+const inCall = 20 * time.Second
+
+// take is an acceptance.
+func (w *walk) take(p delivery.Policy) {
+	if !(p.Dedupes && w.seen) {
+		w.accepts++
+	}
+	w.seen = true
+}
+
+// pass lets time pass, and what is under way arrive.
+func (w *walk) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	if !w.late.IsZero() && !w.now.Before(w.late) {
+		w.late = time.Time{}
+		w.take(w.policy)
+	}
+}
+
 // crash kills a worker wherever it is.
 func (w *walk) crash(t *rapid.T) {
 	w.workers[w.pick(t, true)] = nil
 }
 
 func (w *walk) wait(t *rapid.T) {
-	w.now = w.now.Add(time.Duration(rapid.SampledFrom([]int{1, 61, 61, 61, 600, 7200}).Draw(t, "seconds")) * time.Second)
+	w.pass(time.Duration(rapid.SampledFrom([]int{1, 6, 25, 61, 61, 61, 600, 7200}).Draw(t, "seconds")) * time.Second)
 }
 
 func (w *walk) cancel() {
@@ -235,7 +310,7 @@ func (w *walk) check(t *rapid.T) {
 	if r.Unresolved && r.State.Terminal() && r.Reason != reminder.ReconciliationRequired {
 		t.Fatalf("I6: %s(%s) is unresolved", r.State, r.Reason)
 	}
-	if r.Retries >= budget+1 {
+	if r.Retries >= budget+1 && !w.policy.AsksEligibility {
 		t.Fatalf("I8: %d retries with a budget of %d submissions", r.Retries, budget)
 	}
 	w.checkCounters(t)
@@ -270,9 +345,9 @@ func (w *walk) finish(t *rapid.T) {
 			w.check(t)
 			return
 		}
-		w.now = w.now.Add(30 * time.Minute)
+		w.pass(30 * time.Minute)
 		h := &hand{policy: w.policy, record: w.last(), revision: len(w.log), step: "write"}
-		h.decision = delivery.Admit(h.record, w.facts, h.policy, "Z", w.now)
+		h.decision = w.admit(t, h, "Z", true)
 		for h.decision.Action != delivery.Wait && h.decision.Action != delivery.Reschedule && w.advance(t, h) {
 			w.check(t)
 		}
@@ -282,7 +357,14 @@ func (w *walk) finish(t *rapid.T) {
 
 func TestWalk(t *testing.T) {
 	t.Parallel()
+	all := maps.Clone(policies)
 	for name, p := range policies {
+		p.Reconciles, p.Retry.Delays = true, []time.Duration{5 * time.Second} // sooner than a submission is over
+		all[name+", asked before parking"] = p
+		p.AsksEligibility = true
+		all[name+", asked before each attempt too"] = p
+	}
+	for name, p := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {

@@ -234,3 +234,17 @@ func TestNextRollsOverHolidays(t *testing.T) {
 		})
 	}
 }
+
+// A deadline by the clock is shown, in the zone of each recipient, over the change of
+// the clocks too.
+func TestNextShowsDeadlinesByTheClock(t *testing.T) {
+	t.Parallel()
+	byClock := strings.Replace(schedule("a", `cron: "0 9 * * *", timeZone: Europe/Berlin`), "{body: Hello}", "{body: Hello}\n  delivery: {deadlineTimeOfDay: '02:30'}", 1)
+	all, _ := previews(t, byClock, "--from", "2027-03-27T00:00:00Z", "--count", "2")
+	if len(all) != 1 || len(all[0].Occurrences) != 2 || all[0].Occurrences[0].Deadline != "2027-03-28T01:30:00Z" || all[0].Occurrences[1].Deadline != "2027-03-29T00:30:00Z" {
+		t.Errorf("got %+v", all)
+	}
+	if got, _ := one(t, `cron: "0 9 * * *"`); got.Occurrences[0].Deadline != "" {
+		t.Errorf("shows the deadline %s of a length of time", got.Occurrences[0].Deadline)
+	}
+}

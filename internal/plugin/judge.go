@@ -62,10 +62,13 @@ func (o *object) lintSchedule(ctx context.Context, i *inventory, c *calendars) {
 			o.warn("spec.recipients", w)
 		}
 	}
-	if err := convert.Messages(obj); err != nil {
+	for _, err := range []error{convert.Messages(obj), convert.Eligibility(obj)} {
+		if err == nil {
+			continue
+		}
 		path, text, ok := strings.Cut(err.Error(), ": ")
 		if !ok || !strings.HasPrefix(path, "spec.") {
-			path, text = "spec.message", err.Error()
+			path, text = "spec", err.Error()
 		}
 		o.fail(path, "%s", text)
 	}

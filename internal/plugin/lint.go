@@ -36,7 +36,7 @@ func lintCommand(streams genericclioptions.IOStreams, now func() time.Time) *cob
 		Long: `Say what is wrong with the documents of files, without a cluster.
 
 Checked is what an API server checks, by the same schemas and rules, and what the operator checks after it: cron expressions,
-zones, calendars, messages. An error is what would be refused, or would leave an object Stalled; a warning what is probably
+zones, calendars, messages, eligibility. An error is what would be refused, or would leave an object Stalled; a warning what is probably
 not meant; an info what could not be checked. The exit code is 1 if there is an error.
 
 With --diff two files are compared: which occurrences an edit adds, removes and moves, among as many coming ones of each

@@ -37,6 +37,9 @@ func TestLint(t *testing.T) {
 	t.Parallel()
 	good := schedule("a", `cron: "0 9 * * *"`) + logChannel
 	body := func(text string) string { return strings.Replace(good, "{body: Hello}", "{body: '"+text+"'}", 1) }
+	eligible := func(rule string) string {
+		return strings.Replace(good, "{body: Hello}", "{body: Hello}\n  delivery: {eligibility: '"+rule+"', eligibilityURL: 'https://billing.example.com/', deadlineTimeOfDay: '17:00'}", 1)
+	}
 	for name, c := range map[string]struct {
 		text     string
 		wantCode int
@@ -47,6 +50,9 @@ func TestLint(t *testing.T) {
 		"says that it knows no channel":           {schedule("a", `cron: "@daily"`), 0, []string{"info spec.channelName the documents have no ReminderChannel mail"}},
 		"compiles messages":                       {body("{{ recipient.nme }}"), 1, []string{"error spec.message.body line 1, column 4: {{ recipient.nme }}: unknown name"}},
 		"finds an expression that is not closed":  {body("Hello {{ recipient.id"), 1, []string{"error spec.message.body line 1, column 7: {{ is not closed"}},
+		"compiles an eligibility":                 {eligible("recipient.status == 1"), 1, []string{"error spec.delivery.eligibility line 1, column 1: unknown name recipient.status"}},
+		"wants true or false of it":               {eligible("recipient.id"), 1, []string{"error spec.delivery.eligibility line 1, column 1: yields string; yield true or false, such as"}},
+		"accepts one that is right":               {eligible("recipient.attributes.status == \"active\""), 0, nil},
 		"names an unknown field with its path":    {strings.Replace(good, "id: acct_1", "id: acct_1, email: x", 1), 1, []string{"error spec.recipients[0].email there is no such field"}},
 		"finds what is missing":                   {strings.Replace(good, "channelName: mail", "suspend: true", 1), 1, []string{"error spec.channelName Required value", "warning spec.schedule suspended", "info  some validation rules were not checked"}},
 		"finds an id twice":                       {strings.Replace(good, "  - {id: acct_1", "  - {id: acct_1, address: x}\n  - {id: acct_1", 1), 1, []string{"error spec.recipients[1] Duplicate value"}},

@@ -37,7 +37,7 @@ func run(stdin string, args ...string) answer {
 // preview is a line of the JSON output.
 type preview struct {
 	Name        string
-	Occurrences []struct{ Nominal, Due, Recipient, Note string }
+	Occurrences []struct{ Nominal, Due, Recipient, Note, Deadline string }
 	Warnings    []string
 	Error       string
 }

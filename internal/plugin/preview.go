@@ -20,6 +20,7 @@ type occurrence struct {
 	schedule.Occurrence
 	recipient string // its id, if recipients differ in their occurrences
 	zone      *time.Location
+	series    *schedule.Schedule
 }
 
 // differs tells whether recipients of a schedule have occurrences of their own.
@@ -53,7 +54,7 @@ func nextOf(s convert.Occurrences, after time.Time, count int) []occurrence {
 		if !ok {
 			break
 		}
-		all = append(all, occurrence{Occurrence: next, zone: s.Location()})
+		all = append(all, occurrence{Occurrence: next, zone: s.Location(), series: s.Schedule})
 		after = next.Due
 	}
 	return all
@@ -101,7 +102,7 @@ func (h *head) advance() {
 func (h *head) all() []occurrence {
 	all := make([]occurrence, 0, len(h.recipients))
 	for _, r := range h.recipients {
-		all = append(all, occurrence{Occurrence: h.Occurrence, recipient: r.ID, zone: h.series.Location()})
+		all = append(all, occurrence{Occurrence: h.Occurrence, recipient: r.ID, zone: h.series.Location(), series: h.series.Schedule})
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/reminder-operator/reminder-operator/internal/convert"
 )
 
 // result is what a schedule comes to, in the form of the JSON output.
@@ -24,6 +26,7 @@ type shownOccurrence struct {
 	Due       string `json:"due"`     // UTC
 	Recipient string `json:"recipient,omitempty"`
 	Note      string `json:"note"`
+	Deadline  string `json:"deadline,omitempty"` // UTC; of next, with deadlineTimeOfDay
 }
 
 func show(o occurrence) shownOccurrence {
@@ -72,8 +75,13 @@ func (o *object) preview(ctx context.Context, c *calendars, from time.Time, coun
 	}
 	r.Warnings = append(r.Warnings, notes...)
 	r.rows = rows
+	deadlines := convert.DeadlinesOf(o.schedule)
 	for _, row := range rows {
-		r.Occurrences = append(r.Occurrences, show(row))
+		shown := show(row)
+		if deadlines.ByClock() {
+			shown.Deadline = instant(deadlines.Of(row.series, row.Due))
+		}
+		r.Occurrences = append(r.Occurrences, shown)
 	}
 	return r
 }

@@ -62,6 +62,7 @@ var sampleSchedule = reminder.Schedule{
 	OnUnknown:      reminder.ParkUnknown,
 	Cursor:         reminder.Cursor{DoneTime: nine, ThroughTime: nine.Add(time.Hour), SinceTime: nine.Add(time.Second), CatchUpTime: nine.Add(time.Minute), Missed: &sampleGap, JoinTime: nine, Newcomers: []string{"acct_4821"}},
 	CalendarDigest: "c1", TimeZoneData: "2026b", Moved: []reminder.Moved{{Zone: "Europe/Paris", DueTime: nine, Slot: "2026-11-03T07:00:00Z"}}, Kept: []reminder.Kept{{Slot: "2026-11-03T06:00:00Z", UntilTime: nine}},
+	Eligibility: "recipient.attributes.status == 'active'", EligibilityURL: "https://billing.example.com/eligible",
 }
 
 var sampleChannel = reminder.Channel{
@@ -72,7 +73,7 @@ var sampleChannel = reminder.Channel{
 		Headers: []reminder.HTTPHeader{{Name: "X-Tenant", Value: "shop"}}, SuccessCodes: []int{202},
 	},
 	SMTP: &reminder.SMTPChannel{Host: "smtp.example.com", Port: 587, TLS: reminder.TLSRequire, From: "billing@example.com"},
-	NATS: &reminder.NATSChannel{Subject: "billing.reminders"},
+	NATS: &reminder.NATSChannel{Subject: "billing.reminders"}, ReconcileURL: "https://mail.example.com/v1/seen",
 }
 
 var sampleRecipient = reminder.Recipient{
@@ -215,7 +216,7 @@ func TestEveryReasonHasAnOwner(t *testing.T) {
 		reminder.RetryBudgetExhausted: reminder.OwnerCapacity, reminder.DeadlineReached: reminder.OwnerCapacity,
 		reminder.PermanentFailure: reminder.OwnerPolicy, reminder.EndpointGone: reminder.OwnerPolicy,
 		reminder.InvalidRecipient: reminder.OwnerData, reminder.InvalidMessage: reminder.OwnerData,
-		reminder.InvalidJob: reminder.OwnerData, reminder.Poison: reminder.OwnerData,
+		reminder.InvalidEligibility: reminder.OwnerData, reminder.InvalidJob: reminder.OwnerData, reminder.Poison: reminder.OwnerData,
 		reminder.ReconciliationRequired: reminder.OwnerReconcile,
 	}
 	for reason, want := range tests {

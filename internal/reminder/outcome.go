@@ -32,6 +32,9 @@ type Result struct {
 	// Diagnostic says what went wrong, redacted: class, status code or error
 	// kind; never a URL, an address, a header or the receiver's text.
 	Diagnostic string
+	// Reconciled is what the channel said when it was asked whether it has accepted
+	// the reminder after all; zero where nobody asked.
+	Reconciled Answer
 }
 
 // Message is one reminder as it is handed to a channel.

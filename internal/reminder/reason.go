@@ -18,6 +18,9 @@ const (
 	EndpointGone Reason = "EndpointGone"
 	// InvalidMessage: the message could not be rendered for this recipient.
 	InvalidMessage Reason = "InvalidMessage"
+	// InvalidEligibility: delivery.eligibility could not be evaluated for this
+	// recipient, such as for want of an attribute.
+	InvalidEligibility Reason = "InvalidEligibility"
 	// ReconciliationRequired: the channel may have accepted the reminder and
 	// cannot deduplicate; a person must find out.
 	ReconciliationRequired Reason = "ReconciliationRequired"
@@ -36,7 +39,7 @@ const (
 	Superseded Reason = "Superseded"
 	// RecipientInactive: the recipient is inactive or no longer in the audience.
 	RecipientInactive Reason = "RecipientInactive"
-	// NotEligible: the eligibility rule said no.
+	// NotEligible: delivery.eligibility yielded false, or eligibilityURL said no.
 	NotEligible Reason = "NotEligible"
 	// ScheduleDeleted: the schedule was deleted before the claim.
 	ScheduleDeleted Reason = "ScheduleDeleted"
@@ -60,7 +63,7 @@ const (
 // OwnerOf routes a dead reminder by its reason.
 func OwnerOf(r Reason) Owner {
 	switch r {
-	case InvalidRecipient, InvalidMessage, InvalidJob, Poison:
+	case InvalidRecipient, InvalidMessage, InvalidEligibility, InvalidJob, Poison:
 		return OwnerData
 	case RetryBudgetExhausted, DeadlineReached:
 		return OwnerCapacity

@@ -62,6 +62,11 @@ type Schedule struct {
 	// that deduplicates.
 	Retry     Retry     `json:"retry"`
 	OnUnknown OnUnknown `json:"onUnknown,omitempty"`
+	// Eligibility is an expression, compiled once already, that says whether a
+	// reminder is still wanted; EligibilityURL is asked the same. Empty for none. The
+	// URL may be a credential and must not appear in any log or error.
+	Eligibility    string   `json:"eligibility,omitempty"`
+	EligibilityURL Endpoint `json:"eligibilityURL,omitempty"`
 }
 
 // EpochOf is the epoch by which a record is judged: its own where an edit has kept its
@@ -96,6 +101,9 @@ const (
 	// ParkUnknown never repeats and waits for a person.
 	ParkUnknown OnUnknown = "Park"
 )
+
+// Endpoint is a URL that may be a credential: no verb and no log prints it.
+type Endpoint string
 
 // ChannelType is the kind of a channel.
 type ChannelType string
@@ -133,6 +141,9 @@ type Channel struct {
 	HTTP   *HTTPChannel `json:"http,omitempty"`
 	SMTP   *SMTPChannel `json:"smtp,omitempty"`
 	NATS   *NATSChannel `json:"nats,omitempty"`
+	// ReconcileURL is asked whether the receiver has accepted a key; empty for
+	// nobody. It may be a credential, as HTTPChannel.URL.
+	ReconcileURL Endpoint `json:"reconcileURL,omitempty"`
 }
 
 // Validate tells whether workers can run with the channel's settings: a submission

@@ -23,7 +23,7 @@ func (w *Worker) apply(ctx context.Context, j job, d delivery.Decision) error {
 		return w.submit(ctx, j, d.Record)
 	case delivery.Suppress:
 		return w.suppress(ctx, j, d.Record)
-	case delivery.Settle, delivery.Retry:
+	case delivery.Settle, delivery.Retry, delivery.Ask: // Ask never comes here
 	}
 	if err := w.save(ctx, &j, d.Record); err != nil {
 		return err

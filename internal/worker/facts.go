@@ -38,13 +38,16 @@ func (w *Worker) facts(ctx context.Context, j *job) (delivery.Facts, error) {
 	j.policy = delivery.Policy{
 		Retry: schedule.Retry, OnUnknown: schedule.OnUnknown, Dedupes: j.channel.Dedupes,
 		Lease: j.channel.Lease, Retention: w.Retention,
+		Reconciles: j.channel.ReconcileURL != "", AsksEligibility: schedule.EligibilityURL != "",
 	}
 	facts := delivery.Facts{Deleted: schedule.Deleted, Suspended: schedule.Suspended, Epoch: schedule.EpochOf(j.record)}
 	if facts.Deleted || facts.Suspended || j.record.Epoch < facts.Epoch {
 		return facts, nil
 	}
-	facts.Inactive, err = w.inactive(ctx, j)
-	return facts, err
+	if facts.Inactive, err = w.inactive(ctx, j); err != nil {
+		return facts, err
+	}
+	return facts, w.eligibility(j, &facts)
 }
 
 func (w *Worker) inactive(ctx context.Context, j *job) (bool, error) {

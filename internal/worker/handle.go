@@ -95,7 +95,7 @@ func (w *Worker) work(ctx context.Context, d broker.Delivery) error {
 	if err != nil {
 		return w.expired(ctx, j, err)
 	}
-	return w.apply(ctx, j, delivery.Admit(j.record, facts, j.policy, w.owner, j.now()))
+	return w.apply(ctx, j, w.admit(ctx, j, facts))
 }
 
 // clockOf is our clock, put forward to the broker's time of the job where it is
@@ -159,8 +159,8 @@ func (w *Worker) expired(ctx context.Context, j job, cause error) error {
 	if !errors.Is(cause, errUnproven) || now.Before(j.record.DeadlineTime) {
 		return cause
 	}
-	j.policy = delivery.Policy{Retention: w.Retention}
-	return w.apply(ctx, j, delivery.Admit(j.record, delivery.Facts{Epoch: j.record.Epoch}, j.policy, w.owner, now))
+	j.policy = delivery.Policy{Retention: w.Retention, Lease: j.channel.Lease, Reconciles: j.channel.ReconcileURL != ""}
+	return w.apply(ctx, j, w.admit(ctx, j, delivery.Facts{Epoch: j.record.Epoch}))
 }
 
 func (w *Worker) pause(d broker.Delivery, delay time.Duration) {

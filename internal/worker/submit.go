@@ -33,7 +33,7 @@ func (w *Worker) submit(ctx context.Context, j job, claim reminder.Record) error
 	}
 	result := w.send(ctx, j, message)
 	failpoint.Hit(failpoint.W4Answered)
-	err = w.settle(ctx, j, delivery.Decide(j.record, result, j.policy, j.now()))
+	err = w.settle(ctx, j, w.decide(ctx, j, result))
 	if errors.Is(err, reminder.ErrConflict) {
 		return w.late(ctx, j, result)
 	}
@@ -47,11 +47,12 @@ func (w *Worker) mark(ctx context.Context, j *job) error {
 	return w.insist(ctx, *j, lasting, func(ctx context.Context) error { return w.save(ctx, j, next) })
 }
 
-// lapsed tells whether lease or deadline have passed since the claim, such as in
-// a process that was stopped meanwhile.
+// lapsed tells whether the deadline has passed since the claim, such as in a process
+// that was stopped meanwhile, or whether the submission could outlast the lease:
+// what another worker then hears of the channel must be its last word.
 func (j job) lapsed() bool {
 	now := j.now()
-	return !now.Before(j.record.DeadlineTime) || !now.Before(j.record.LeaseUntilTime)
+	return !now.Before(j.record.DeadlineTime) || !now.Add(j.channel.SendTimeout).Before(j.record.LeaseUntilTime)
 }
 
 // send makes one submission, which ends before the channel's timeout and before

@@ -70,6 +70,8 @@ type Options struct {
 	DeadLetters DeadLetters
 	// NewSender makes the sender of a channel's entry.
 	NewSender func(reminder.Channel) (Sender, error)
+	// NewAsker makes the asker of a channel's entry; nil where nobody can be asked.
+	NewAsker func(reminder.Channel) (Asker, error)
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
@@ -84,8 +86,10 @@ type Worker struct {
 	opened   chan struct{} // closed when channel is set for the first time
 	openOnce sync.Once
 	messages *compiled
-	inFlight atomic.Int64
-	running  sync.WaitGroup
+	// conditions are compiled like messages.
+	conditions *conditions
+	inFlight   atomic.Int64
+	running    sync.WaitGroup
 	// consuming is what a change of Concurrency ends, so that it begins again.
 	consuming atomic.Pointer[consuming]
 }
@@ -96,6 +100,7 @@ type consuming struct{ restart context.CancelFunc }
 type open struct {
 	reminder.Channel
 	sender Sender
+	asker  Asker
 }
 
 // New makes a worker. Its name in claims is unique to this process.
@@ -104,7 +109,7 @@ func New(o Options) *Worker {
 	_, _ = rand.Read(instance[:]) // never fails (crypto/rand)
 	return &Worker{
 		Options: o, owner: o.Name + "/" + hex.EncodeToString(instance[:]), start: o.Now(),
-		opened: make(chan struct{}), messages: newCompiled(),
+		opened: make(chan struct{}), messages: newCompiled(), conditions: newConditions(),
 	}
 }
 
@@ -162,7 +167,11 @@ func (w *Worker) open(c reminder.Channel) error {
 	if err != nil {
 		return err
 	}
-	w.channel.Store(&open{Channel: c, sender: sender})
+	asker, err := w.askerOf(c)
+	if err != nil {
+		return err
+	}
+	w.channel.Store(&open{Channel: c, sender: sender, asker: asker})
 	w.openOnce.Do(func() { close(w.opened) })
 	w.Log.Info("Channel opened", "channel", w.Channel, "type", c.Type, "generation", c.Generation)
 	if r := w.consuming.Load(); r != nil && before != nil && before.Concurrency != c.Concurrency {

@@ -54,6 +54,9 @@ func accept(t *testing.T, api client.Client) {
 		"listed delays":                       {goodSchedule, []edit{set("spec.delivery.retry", map[string]any{"attempts": 3, "delays": []string{"5m", "10m0s"}})}},
 		"a deadline in hours and minutes":     {goodSchedule, []edit{set("spec.delivery.deadline", "1h30m0s")}},
 		"a deadline by the clock":             {goodSchedule, []edit{set("spec.delivery.deadlineTimeOfDay", "17:00"), set("spec.schedule.jitter", "20h")}},
+		"an eligibility":                      {goodSchedule, []edit{set("spec.delivery.eligibility", "recipient.attributes.status == 'active'")}},
+		"a URL to ask for eligibility":        {goodSchedule, []edit{set("spec.delivery.eligibilityURL", "https://billing.example.com:8443/eligible?token=a%2Fb&to=a@b")}},
+		"a URL to reconcile with":             {goodHTTP, []edit{set("spec.reconcileURL", "https://[2001:db8::1]/seen"), set("spec.idempotency", "None")}},
 		"an objective of five nines":          {goodSchedule, []edit{set("spec.slo", map[string]any{"objective": "99.999", "window": "90d"})}},
 		"ttlAfterFinished of a rule's end":    {goodSchedule, append(when("rrule", "FREQ=DAILY;COUNT=3"), set("spec.ttlAfterFinished", "0s"))},
 		"ttlAfterFinished of a single time":   {goodSchedule, append(when("at", "2026-11-03T09:00:00"), set("spec.ttlAfterFinished", "24h"))},
@@ -73,7 +76,7 @@ func accept(t *testing.T, api client.Client) {
 	}
 	for _, reason := range []reminder.Reason{
 		reminder.RetryBudgetExhausted, reminder.DeadlineReached, reminder.PermanentFailure, reminder.InvalidRecipient,
-		reminder.EndpointGone, reminder.InvalidMessage, reminder.ReconciliationRequired, reminder.Poison,
+		reminder.EndpointGone, reminder.InvalidMessage, reminder.InvalidEligibility, reminder.ReconciliationRequired, reminder.Poison,
 	} {
 		cases["a replay of "+string(reason)] = good{goodReplay, []edit{set("spec.reasons", []string{string(reason)})}}
 	}

@@ -133,6 +133,12 @@ func refuseDeliveries(t *testing.T, api client.Client) {
 		"a password in the eligibility's URL":  {delivery("eligibilityURL", "https://user:pw@host/"), "spec.delivery.eligibilityURL", "eligibilityURL holds no user name or password"},
 		"port 99999 in the eligibility's URL":  {delivery("eligibilityURL", "https://host:99999/"), "spec.delivery.eligibilityURL", "the port of eligibilityURL is a number from 1 to 65535"},
 		"an eligibility's URL without a host":  {delivery("eligibilityURL", "https:///path"), "spec.delivery.eligibilityURL", "eligibilityURL is an absolute http or https URL"},
+		"a fragment in the eligibility's URL":  {delivery("eligibilityURL", "https://host/#a"), "spec.delivery.eligibilityURL", "eligibilityURL has no fragment"},
+		"eligibility of the metadata service":  {delivery("eligibilityURL", "http://169.254.169.254/latest"), "spec.delivery.eligibilityURL", "name the host that is to be asked"},
+		"the same in disguise":                 {delivery("eligibilityURL", "http://[::ffff:a9fe:a9fe]/"), "spec.delivery.eligibilityURL", "name the host that is to be asked"},
+		"eligibility of the API server":        {delivery("eligibilityURL", "https://kubernetes.default.svc/"), "spec.delivery.eligibilityURL", "name the host that is to be asked"},
+		"a deadline with seconds":              {delivery("deadlineTimeOfDay", "17:00:00"), "spec.delivery.deadlineTimeOfDay", "may not be more than 5"},
+		"a deadline at 24:00":                  {delivery("deadlineTimeOfDay", "24:00"), "spec.delivery.deadlineTimeOfDay", "should match"},
 		"an eligibility's URL of 2 characters": {delivery("eligibilityURL", "//"), "spec.delivery.eligibilityURL", "eligibilityURL is an absolute http or https URL"},
 	})
 }
