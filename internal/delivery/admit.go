@@ -59,9 +59,9 @@ func obstacle(r reminder.Record, f Facts, p Policy, now time.Time) (reminder.Rea
 	switch {
 	case !now.Before(r.DeadlineTime):
 		return reminder.DeadlineReached, reminder.Dead
-	case r.Attempts >= p.Retry.Attempts:
+	case tried(r) >= p.Retry.Attempts:
 		return reminder.RetryBudgetExhausted, reminder.Dead
-	case held(r) && r.Takeovers >= maxTakeovers:
+	case held(r) && r.Takeovers-r.LastReplay().Takeovers >= maxTakeovers:
 		return reminder.Poison, reminder.Dead
 	}
 	return "", ""
