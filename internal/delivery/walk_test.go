@@ -96,12 +96,13 @@ func (w *walk) order(t *rapid.T) {
 	if refusal != "" {
 		return
 	}
-	if before.State != reminder.Dead {
-		t.Fatalf("I3: %s was replayed", before.State)
+	parked := before.Reason == reminder.ReconciliationRequired && next.State == reminder.Scheduled
+	if before.State != reminder.Dead || parked && !o.Named {
+		t.Fatalf("I3: %s(%s) was replayed, named %t", before.State, before.Reason, o.Named)
 	}
 	w.write(next, len(w.log))
 	w.orders++
-	if before.Reason == reminder.ReconciliationRequired && next.State == reminder.Scheduled {
+	if parked {
 		w.overruled++
 	}
 }
