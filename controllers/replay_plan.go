@@ -41,7 +41,8 @@ func valueOr(p *int32, otherwise int32) int32 {
 type survey struct {
 	spec   v1alpha1.ReminderReplaySpec
 	uid    string
-	prefix string // of the schedule's keys
+	prefix string          // of the schedule's keys
+	keys   map[string]bool // nil for all
 	limit  int
 
 	// replayed and discarded count what this object has handled; unfinished are those
@@ -51,8 +52,8 @@ type survey struct {
 	// open are the oldest matching dead letters, and beyond counts the others.
 	open   []deadOne
 	beyond int
-	// named are the reminders that a key of the spec names and that are not dead, or
-	// that were there at all.
+	// named are the reminders that a key of the spec names, with their state where they
+	// are not dead; empty without keys.
 	named map[string]reminder.State
 }
 
@@ -63,10 +64,17 @@ type deadOne struct {
 }
 
 func newSurvey(obj *v1alpha1.ReminderReplay) *survey {
-	return &survey{
+	s := &survey{
 		spec: obj.Spec, uid: string(obj.UID), prefix: obj.Namespace + "/" + obj.Spec.ScheduleName + "/",
 		limit: limitOf(obj), named: map[string]reminder.State{},
 	}
+	if len(obj.Spec.Keys) > 0 {
+		s.keys = map[string]bool{}
+	}
+	for _, key := range obj.Spec.Keys {
+		s.keys[key] = true
+	}
+	return s
 }
 
 // add looks at the latest revision of one reminder. What cannot be read, because a
@@ -77,16 +85,22 @@ func (s *survey) add(rev broker.Revision) {
 		return
 	}
 	key := r.Key.String()
-	if entry, ok := r.HandledBy(s.uid); ok {
-		s.handled(entry, one)
+	entry, handled := r.HandledBy(s.uid)
+	if !handled && s.keys != nil && !s.keys[key] {
+		return
+	}
+	switch {
+	case s.keys == nil:
+	case handled || r.State == reminder.Dead:
 		s.named[key] = ""
-		return
-	}
-	if !s.names(key) {
-		return
-	}
-	if s.named[key] = ""; r.State != reminder.Dead {
+	default:
 		s.named[key] = r.State
+	}
+	if handled {
+		s.handled(entry, one)
+		return
+	}
+	if r.State != reminder.Dead {
 		return
 	}
 	if len(s.spec.Reasons) > 0 && !slices.Contains(s.spec.Reasons, v1alpha1.DeadReason(r.Reason)) {
@@ -95,10 +109,6 @@ func (s *survey) add(rev broker.Revision) {
 	if s.open = append(s.open, one); len(s.open) > 2*s.limit {
 		s.keepOldest()
 	}
-}
-
-func (s *survey) names(key string) bool {
-	return len(s.spec.Keys) == 0 || slices.Contains(s.spec.Keys, key)
 }
 
 func (s *survey) handled(entry reminder.Replay, one deadOne) {
