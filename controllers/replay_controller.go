@@ -149,7 +149,7 @@ func (r *replayReconciler) begin(ctx context.Context, obj *v1alpha1.ReminderRepl
 		return nil, err
 	}
 	if before.uid == "" && !obj.Spec.DryRun {
-		if err := o.resume(ctx, s.unfinished); err != nil {
+		if err := o.resume(ctx, s.unfinished()); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,13 +46,11 @@ type survey struct {
 	keys   map[string]bool // nil for all
 	limit  int
 
-	// replayed and discarded count what this object has handled; unfinished are those
-	// of them of which it is not known whether the effects followed.
-	replayed, discarded int64
-	unfinished          []deadOne
-	// open are the oldest matching dead letters, and beyond counts the others.
-	open   []deadOne
-	beyond int
+	// By token: done is what this object has handled, open the oldest matching dead
+	// letters, beyond the others.
+	done   map[string]deadOne
+	open   map[string]deadOne
+	beyond map[string]bool
 	// named are the reminders that a key of the spec names, with their state where they
 	// are not dead; empty without keys.
 	named map[string]reminder.State
@@ -65,8 +64,8 @@ type deadOne struct {
 
 func newSurvey(obj *v1alpha1.ReminderReplay) *survey {
 	s := &survey{
-		spec: obj.Spec, uid: string(obj.UID), prefix: obj.Namespace + "/" + obj.Spec.ScheduleName + "/",
-		limit: limitOf(obj), named: map[string]reminder.State{},
+		spec: obj.Spec, uid: string(obj.UID), prefix: obj.Namespace + "/" + obj.Spec.ScheduleName + "/", limit: limitOf(obj),
+		done: map[string]deadOne{}, open: map[string]deadOne{}, beyond: map[string]bool{}, named: map[string]reminder.State{},
 	}
 	if len(obj.Spec.Keys) > 0 {
 		s.keys = map[string]bool{}
@@ -77,18 +76,38 @@ func newSurvey(obj *v1alpha1.ReminderReplay) *survey {
 	return s
 }
 
-// add looks at the latest revision of one reminder. What cannot be read, because a
+// add looks at a revision of one reminder: the latest as of when it was read, so that
+// a later one may follow, which then counts alone. What cannot be read, because a
 // newer version wrote it, is left alone.
 func (s *survey) add(rev broker.Revision) {
 	r, one := rev.Record, deadOne{rev.Token, rev.Record}
 	if rev.Err != nil || r.State == reminder.Missed {
 		return
 	}
+	far := s.beyond[rev.Token]
+	delete(s.open, rev.Token)
+	delete(s.beyond, rev.Token)
 	key := r.Key.String()
-	entry, handled := r.HandledBy(s.uid)
+	_, handled := r.HandledBy(s.uid)
 	if !handled && s.keys != nil && !s.keys[key] {
 		return
 	}
+	s.name(key, r, handled)
+	switch {
+	case handled:
+		s.done[rev.Token] = one
+	case r.State != reminder.Dead || !s.wants(r.Reason):
+	case far:
+		s.beyond[rev.Token] = true // if it has died again, then later than before
+	default:
+		s.open[rev.Token] = one
+	}
+	if len(s.open) > 2*s.limit {
+		s.oldest()
+	}
+}
+
+func (s *survey) name(key string, r reminder.Record, handled bool) {
 	switch {
 	case s.keys == nil:
 	case handled || r.State == reminder.Dead:
@@ -96,40 +115,36 @@ func (s *survey) add(rev broker.Revision) {
 	default:
 		s.named[key] = r.State
 	}
-	if handled {
-		s.handled(entry, one)
-		return
-	}
-	if r.State != reminder.Dead {
-		return
-	}
-	if len(s.spec.Reasons) > 0 && !slices.Contains(s.spec.Reasons, v1alpha1.DeadReason(r.Reason)) {
-		return
-	}
-	if s.open = append(s.open, one); len(s.open) > 2*s.limit {
-		s.keepOldest()
-	}
 }
 
-func (s *survey) handled(entry reminder.Replay, one deadOne) {
-	if entry.Action == reminder.ActionDiscard {
-		s.discarded++
-	} else {
-		s.replayed++
-	}
-	if last := one.record.Replays[len(one.record.Replays)-1]; last.UID == s.uid && (one.record.State == reminder.Scheduled || one.record.State == reminder.Discarded) {
-		s.unfinished = append(s.unfinished, one)
-	}
+func (s *survey) wants(reason reminder.Reason) bool {
+	return len(s.spec.Reasons) == 0 || slices.Contains(s.spec.Reasons, v1alpha1.DeadReason(reason))
 }
 
-// keepOldest sorts by the time of death and drops what is beyond the limit.
-func (s *survey) keepOldest() {
-	slices.SortFunc(s.open, func(a, b deadOne) int {
+// oldest are the open dead letters by the time of death; what is beyond the limit is
+// dropped.
+func (s *survey) oldest() []deadOne {
+	all := slices.SortedFunc(maps.Values(s.open), func(a, b deadOne) int {
 		return cmp.Or(a.record.FinishTime.Compare(b.record.FinishTime), cmp.Compare(a.token, b.token))
 	})
-	keep := min(len(s.open), s.limit)
-	s.beyond += len(s.open) - keep
-	s.open = slices.Delete(s.open, keep, len(s.open))
+	keep := min(len(all), s.limit)
+	for _, one := range all[keep:] {
+		delete(s.open, one.token)
+		s.beyond[one.token] = true
+	}
+	return all[:keep]
+}
+
+// unfinished are those that this object has handled last, and of which it is not known
+// whether the effects followed.
+func (s *survey) unfinished() (all []deadOne) {
+	for _, one := range s.done {
+		last := one.record.Replays[len(one.record.Replays)-1]
+		if last.UID == s.uid && (one.record.State == reminder.Scheduled || one.record.State == reminder.Discarded) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // replayPlan is what is left to do, and what is refused as of now.
@@ -145,10 +160,16 @@ type replayPlan struct {
 // against the limit, then open dead letters, the oldest first, then keys that name
 // none.
 func (s *survey) plan(o delivery.ReplayOrder, f delivery.Facts, now time.Time) replayPlan {
-	s.keepOldest()
-	p := replayPlan{replayed: s.replayed, discarded: s.discarded, refused: map[reminder.Reason]int64{}}
-	room := max(0, s.limit-int(s.replayed+s.discarded))
-	take := s.open[:min(room, len(s.open))]
+	p := replayPlan{refused: map[reminder.Reason]int64{}}
+	for _, one := range s.done {
+		if entry, _ := one.record.HandledBy(s.uid); entry.Action == reminder.ActionDiscard {
+			p.discarded++
+		} else {
+			p.replayed++
+		}
+	}
+	open, room := s.oldest(), max(0, s.limit-len(s.done))
+	take := open[:min(room, len(open))]
 	for _, one := range take {
 		// Retention matters to the record only, which is made anew when it is written.
 		if _, refusal := delivery.Replay(one.record, o, f, 0, now); refusal != "" {
@@ -157,7 +178,7 @@ func (s *survey) plan(o delivery.ReplayOrder, f delivery.Facts, now time.Time) r
 			p.todo = append(p.todo, one)
 		}
 	}
-	p.beyond = s.beyond + len(s.open) - len(take)
+	p.beyond = len(s.beyond) + len(open) - len(take)
 	refusals := s.refusedKeys()
 	for _, refusal := range refusals[:min(room-len(take), len(refusals))] {
 		p.refused[refusal]++
