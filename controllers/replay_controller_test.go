@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/internal/broker"
@@ -550,12 +552,16 @@ func TestAReplayThatIsDeletedStops(t *testing.T) {
 	if err := w.api.Delete(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
-	// The cache may still have it.
-	w.meddler = func(obj client.Object) {
-		if o, ok := obj.(*v1alpha1.ReminderReplay); ok {
-			gone.DeepCopyInto(o)
-		}
-	}
+	// The cache still has it.
+	r.Client = interceptor.NewClient(w.api, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+			if o, ok := obj.(*v1alpha1.ReminderReplay); ok {
+				gone.DeepCopyInto(o)
+				return nil
+			}
+			return c.Get(ctx, key, obj, opts...)
+		},
+	})
 	for range 3 {
 		w.wait(2 * time.Second)
 		w.work(r, "r")

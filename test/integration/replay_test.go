@@ -203,6 +203,19 @@ func TestRow54DeadLettersAreReplayed(t *testing.T) {
 		h.expectReplay(t, "extended", replayed{Matched: 3, Replayed: 3, Reason: v1alpha1.ReasonCompleted})
 		h.expectSent(t, "late", 3)
 	})
+	t.Run("what may have been accepted only where it is named", func(t *testing.T) {
+		h.Create(t, h.HTTPChannel("parked", v1alpha1.IdempotencyNone))
+		h.WaitWorkers(t, "parked", 1)
+		schedule := system.OneOff("parked", "parked", time.Now().Add(2*time.Second), 2, "slow-once")
+		schedule.Spec.CatchUp = &v1alpha1.CatchUpPolicy{Policy: v1alpha1.CatchUpAll}
+		h.Create(t, schedule)
+		h.WaitRecords(t, "parked", "parked", 2, func(r reminder.Record) bool { return r.Reason == reminder.ReconciliationRequired })
+		h.Create(t, replayOf("parked", "unnamed"))
+		h.expectReplay(t, "unnamed", replayed{Matched: 2, Refused: map[string]int64{"ReconciliationRequired": 2}, Reason: v1alpha1.ReasonPartlyRefused})
+		h.Create(t, replayOf("parked", "named", func(s *v1alpha1.ReminderReplaySpec) { s.Reasons = []v1alpha1.DeadReason{"ReconciliationRequired"} }))
+		h.expectReplay(t, "named", replayed{Matched: 2, Replayed: 2, Reason: v1alpha1.ReasonCompleted})
+		h.expectSent(t, "parked", 2)
+	})
 	t.Run("discarded without a send", func(t *testing.T) {
 		h.bury(t, "closed", 3, reminder.RetryBudgetExhausted, nil)
 		before := h.Receiver.Stats().Arrivals
