@@ -60,7 +60,9 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 			return err
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			s.mu.Lock()
 			s.writes++
+			s.mu.Unlock()
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
 		},
 	})
