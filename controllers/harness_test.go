@@ -52,7 +52,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	}
 	s := &site{t: t, url: brokertest.URL(t), events: events.NewFakeRecorder(100), at: time.Now().UTC().Truncate(time.Second).Add(1500 * time.Millisecond), meddler: func(client.Object) {}}
 	s.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
-		WithStatusSubresource(&v1alpha1.ReminderSchedule{}, &v1alpha1.ReminderChannel{}).Build()
+		WithStatusSubresource(&v1alpha1.ReminderSchedule{}, &v1alpha1.ReminderChannel{}, &v1alpha1.ReminderReplay{}).Build()
 	cached := interceptor.NewClient(s.api, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			err := c.Get(ctx, key, obj, opts...)
@@ -61,7 +61,9 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 			return err
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			s.mu.Lock()
 			s.writes++
+			s.mu.Unlock()
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
 		},
 	})

@@ -113,8 +113,10 @@ const (
 	ReasonRunning = "Running"
 	// ReasonCompleted: every matching dead letter was replayed or discarded.
 	ReasonCompleted = "Completed"
-	// ReasonPartlyRefused: some matching dead letters were refused; status.refused says how many and why.
+	// ReasonPartlyRefused: some matching dead letters were refused, or all; status.refused says how many and why.
 	ReasonPartlyRefused = "PartlyRefused"
+	// ReasonScheduleDeleted: the ReminderSchedule was deleted; what had not been replayed or discarded until then is refused.
+	ReasonScheduleDeleted = "ScheduleDeleted"
 	// ReasonNothingMatched: no open dead letter matches.
 	ReasonNothingMatched = "NothingMatched"
 	// ReasonDryRunCompleted: the matching dead letters were counted and nothing was changed.

@@ -30,7 +30,10 @@ type ReminderReplaySpec struct {
 	ScheduleName string `json:"scheduleName,omitempty"`
 
 	// action is Replay, try again under the same key, so that a receiver that deduplicates accepts at most once; or
-	// Discard, close without a send.
+	// Discard, close without a send. Either is done once per reminder and object. A replayed reminder has its whole retry
+	// budget again, and no more than 5 replays in all. Dead letters with reason ReconciliationRequired may have been
+	// accepted already, so that trying them again may repeat a message: they are replayed only where reasons names
+	// ReconciliationRequired or keys names them.
 	// +required
 	Action ReplayAction `json:"action,omitempty"`
 
@@ -52,15 +55,18 @@ type ReminderReplaySpec struct {
 	// +optional
 	Reasons []DeadReason `json:"reasons,omitempty"`
 
-	// limit is how many dead letters are handled at most, the oldest first. 1 to 1000. Default 100.
+	// limit is how many dead letters are looked at at most, the oldest first; those that are refused count too. 1 to 1000.
+	// Default 100.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +kubebuilder:default=100
 	// +optional
 	Limit *int32 `json:"limit,omitempty"`
 
-	// extendDeadline gives replayed reminders a new deadline, this long after the replay, such as 1h. 1s to 720h. Default:
-	// unset, the old deadline stands, and reminders that are past it are refused. With action Replay only.
+	// extendDeadline gives replayed reminders a new deadline, this long after the replay, such as 1h; an old one that is
+	// later stands. It bounds every later attempt. 1s to 720h, and not longer than the dedupeWindow of a channel that
+	// deduplicates. Default: unset, the old deadline stands, and reminders that are past it are refused. With action
+	// Replay only.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
@@ -78,7 +84,7 @@ type ReminderReplaySpec struct {
 	// +required
 	Reason string `json:"reason,omitempty"`
 
-	// perSecond is how many dead letters are handled a second at most. 1 to 100. Default 10.
+	// perSecond is how many dead letters are replayed or discarded a second at most. 1 to 100. Default 10.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +kubebuilder:default=10
@@ -92,7 +98,8 @@ type ReminderReplaySpec struct {
 
 // ReminderReplayStatus is how far the operation is.
 type ReminderReplayStatus struct {
-	// conditions of the replay: Succeeded; Ready, with the same status; Reconciling and Stalled while they are True.
+	// conditions of the replay: Succeeded, Unknown until it has ended; Ready, True once it has succeeded; Reconciling and
+	// Stalled while they are True.
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
@@ -104,7 +111,8 @@ type ReminderReplayStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// matched is how many open dead letters the spec selects, at most limit.
+	// matched is how many reminders the spec selects, at most limit: open dead letters, and of keys also those that are
+	// none. Once the operation has ended it is the sum of replayed, discarded and refused.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Matched int64 `json:"matched"`
@@ -135,7 +143,7 @@ type ReminderReplayStatus struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// ReminderReplay is one audited, bounded operation on the dead letters of a schedule.
+// ReminderReplay is one audited, bounded operation on the dead letters of a schedule. Deleting it while it runs stops it.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=rreplay,categories=reminders

@@ -28,9 +28,9 @@ var (
 // ledgerHistory is the number of revisions kept per reminder: each is one
 // transition of the trace, and one that is gone before the tally has seen it makes
 // the counters wrong for ever. 50 submissions with a claim, a mark and an outcome
-// each are 150; takeovers, repairs and a replay need some more. NATS makes no KV
-// bucket with more than 64, but opens one.
-const ledgerHistory = 256
+// each are 150, and five replays make it 900; takeovers and repairs need some more.
+// NATS makes no KV bucket with more than 64, but opens one.
+const ledgerHistory = 1024
 
 // maxConsumers is set because a server has a default that no other setting lifts;
 // each channel needs one consumer on the jobs stream.

@@ -85,9 +85,9 @@ func obstacle(r reminder.Record, f Facts, p Policy, now time.Time) (reminder.Rea
 		return reminder.NotEligible, reminder.Cancelled
 	case !now.Before(r.DeadlineTime):
 		return reminder.DeadlineReached, reminder.Dead
-	case r.Attempts >= p.Retry.Attempts:
+	case tried(r) >= p.Retry.Attempts:
 		return reminder.RetryBudgetExhausted, reminder.Dead
-	case held(r) && r.Takeovers >= maxTakeovers:
+	case held(r) && r.Takeovers-r.LastReplay().Takeovers >= maxTakeovers:
 		return reminder.Poison, reminder.Dead
 	case f.Undecidable != "" && due:
 		return reminder.InvalidEligibility, reminder.Dead

@@ -88,17 +88,17 @@ func Upgrade(r reminder.Record, res reminder.Result, p Policy, now time.Time) (r
 }
 
 func accepted(r reminder.Record, res reminder.Result, retention time.Duration, now time.Time) reminder.Record {
-	r.Unresolved = false
+	r.Unresolved, r.MayRepeat = false, false
 	r.Receipt, r.Diagnostic = clip(res.Receipt, maxReceipt), ""
 	return end(r, reminder.Sent, "", retention, now)
 }
 
 // again schedules the next attempt inside budget and deadline, or ends.
 func again(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
-	if r.Attempts >= p.Retry.Attempts {
+	if tried(r) >= p.Retry.Attempts {
 		return conclude(r, reminder.Dead, reminder.RetryBudgetExhausted, res.Reconciled, p, now)
 	}
-	return putOff(r, max(Backoff(p.Retry, r.Attempts, r.Key), res.RetryAfter), res.Reconciled, p, now)
+	return putOff(r, max(Backoff(p.Retry, tried(r), r.Key), res.RetryAfter), res.Reconciled, p, now)
 }
 
 // putOff waits until a later attempt, or ends where the deadline is sooner.

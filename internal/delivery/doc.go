@@ -8,7 +8,8 @@
 //	   │ Replan (also of Retrying)                                          ├─ Accepted ─▶ Sent
 //	   │ │                                                                  ├─ Transient ▶ Retrying | Dead
 //	   │ Cancelled ◀─ Cancel, Admit ─ (Scheduled, Retrying)                 ├─ Permanent ▶ Dead
-//	   └──── replay ──── Dead ◀─────────────────────────────────────────────┴─ Unknown ──▶ Retrying | Dead
+//	   └──── Replay ──── Dead ◀─────────────────────────────────────────────┴─ Unknown ──▶ Retrying | Dead
+//	                      └─ Replay (action Discard) ─▶ Discarded
 //
 // A lapsed claim is admitted again; Release gives an unused one back to Scheduled;
 // Upgrade turns anything into Sent after a late acceptance.
@@ -20,10 +21,10 @@
 //
 // Three rules hold everywhere:
 //
-//   - A reminder that may have been accepted without our knowing (Unresolved)
-//     never ends as a plain failure or a cancellation: it ends as
-//     Dead(ReconciliationRequired), so that Dead with any other reason proves
-//     that the channel accepted nothing.
+//   - A reminder that may have been accepted without our knowing (Unresolved, and
+//     MayRepeat after a replay) never ends as a plain failure or a cancellation: it
+//     ends as Dead(ReconciliationRequired), so that Dead with any other reason
+//     proves that the channel accepted nothing.
 //   - No submission starts at or after the deadline, and none before the time
 //     that the record gives.
 //   - A revision never expires before an earlier one of the same key; else the

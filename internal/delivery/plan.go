@@ -46,8 +46,11 @@ func Missed(key reminder.Key, epoch int64, gap reminder.Gap, retention time.Dura
 // superseded although the new plan has it too. It answers false where nothing is
 // to be written: the record says so already, has ended, or is in flight; what is
 // in flight may come back to Retrying under its old epoch. A Sent reminder is
-// never opened again.
+// never opened again, and a deadline that a replay has given is never taken back.
 func Replan(r reminder.Record, p Planned, retention time.Duration, now time.Time) (reminder.Record, bool) {
+	if !r.State.Terminal() && r.LastReplay().DeadlineTime.After(p.DeadlineTime) {
+		p.DeadlineTime = r.DeadlineTime
+	}
 	same := r.Epoch == p.Epoch && r.Due().Equal(p.DueTime) && r.ReleaseTime.Equal(p.ReleaseTime) && r.DeadlineTime.Equal(p.DeadlineTime) && r.LateTime.Equal(p.LateTime)
 	switch {
 	case r.State == reminder.Cancelled && r.Epoch <= p.Epoch:
@@ -116,9 +119,10 @@ func advance(r reminder.Record, to reminder.State, now time.Time) reminder.Recor
 }
 
 // end is the terminal revision, except that a reminder that may have been
-// accepted ends as Dead(ReconciliationRequired), whatever the caller wanted.
+// accepted ends as Dead(ReconciliationRequired), whatever the caller wanted. Only
+// a person's word discards it all the same.
 func end(r reminder.Record, to reminder.State, reason reminder.Reason, retention time.Duration, now time.Time) reminder.Record {
-	if r.Unresolved && to != reminder.Sent {
+	if (r.Unresolved || r.MayRepeat) && to != reminder.Sent && to != reminder.Discarded {
 		to, reason = reminder.Dead, reminder.ReconciliationRequired
 	}
 	next := advance(r, to, now)

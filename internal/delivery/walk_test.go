@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ type walk struct {
 	workers [3]*hand
 
 	late           time.Time // when a submission arrives at the receiver after all; zero for none
+	replays        bool      // people replay and discard what is dead
+	orders         int       // how many of them have done something
+	overruled      int       // how many have sent again what may have been accepted
 	seen           bool      // the receiver has accepted a submission with its key
 	accepts, sends int       // acceptances that reach the addressee, and submissions
 }
@@ -62,8 +66,46 @@ func checkChain(t *rapid.T, before, after reminder.Record) {
 	}
 	reopened := before.State == reminder.Cancelled && after.State == reminder.Scheduled
 	upgraded := after.State == reminder.Sent && before.State == reminder.Dead && before.Reason == reminder.ReconciliationRequired
-	if before.State.Terminal() && after.State != before.State && !reopened && !upgraded {
+	if before.State.Terminal() && after.State != before.State && !reopened && !upgraded && !answered(before, after) {
 		t.Fatalf("I3: %s(%s) became %s", before.State, before.Reason, after.State)
+	}
+}
+
+// answered: a person has replayed or discarded a dead letter, or the word of the
+// channel came after that.
+func answered(before, after reminder.Record) bool {
+	if before.State == reminder.Discarded {
+		return after.State == reminder.Sent
+	}
+	return before.State == reminder.Dead && len(after.Replays) == len(before.Replays)+1 &&
+		(after.State == reminder.Scheduled || after.State == reminder.Discarded)
+}
+
+// order is what a person orders for the reminder, whatever state it is in.
+func (w *walk) order(t *rapid.T) {
+	if !w.replays {
+		t.Skip("nobody replays")
+	}
+	o := delivery.ReplayOrder{
+		UID: fmt.Sprint(w.orders), Name: "r", Why: "why", Action: reminder.ActionReplay, Named: rapid.Bool().Draw(t, "named"),
+		Extend: time.Duration(rapid.IntRange(0, 1).Draw(t, "extend")) * 3 * time.Hour,
+	}
+	if rapid.IntRange(0, 9).Draw(t, "discard") == 0 {
+		o.Action, o.Extend = reminder.ActionDiscard, 0
+	}
+	before := w.last()
+	next, refusal := delivery.Replay(before, o, w.facts, retention, w.now)
+	if refusal != "" {
+		return
+	}
+	parked := before.Reason == reminder.ReconciliationRequired && next.State == reminder.Scheduled
+	if before.State != reminder.Dead || parked && !o.Named {
+		t.Fatalf("I3: %s(%s) was replayed, named %t", before.State, before.Reason, o.Named)
+	}
+	w.write(next, len(w.log))
+	w.orders++
+	if parked {
+		w.overruled++
 	}
 }
 
@@ -301,17 +343,20 @@ func (w *walk) check(t *rapid.T) {
 	for _, h := range w.workers {
 		idle = idle && (h == nil || h.step != "settle")
 	}
-	if r.State.Terminal() && w.seen && idle && r.State != reminder.Sent && r.Reason != reminder.ReconciliationRequired {
+	if r.State.Terminal() && w.seen && idle && r.State != reminder.Sent && r.State != reminder.Discarded && r.Reason != reminder.ReconciliationRequired {
 		t.Fatalf("I6: %s(%s), but the receiver has accepted it", r.State, r.Reason)
 	}
 	if r.State == reminder.Sent && !w.seen {
 		t.Fatal("Sent, but no receiver has accepted it")
 	}
-	if r.Unresolved && r.State.Terminal() && r.Reason != reminder.ReconciliationRequired {
+	if r.Unresolved && r.State.Terminal() && r.State != reminder.Discarded && r.Reason != reminder.ReconciliationRequired {
 		t.Fatalf("I6: %s(%s) is unresolved", r.State, r.Reason)
 	}
-	if r.Retries >= budget+1 && !w.policy.AsksEligibility {
-		t.Fatalf("I8: %d retries with a budget of %d submissions", r.Retries, budget)
+	if r.Retries >= (budget+1)*(w.orders+1) && !w.policy.AsksEligibility {
+		t.Fatalf("I8: %d retries with a budget of %d submissions and %d orders", r.Retries, budget, w.orders)
+	}
+	if len(r.Replays) > delivery.MaxReplays+1 {
+		t.Fatalf("I8: %d orders were carried out", len(r.Replays))
 	}
 	w.checkCounters(t)
 }
@@ -368,17 +413,40 @@ func TestWalk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
-				w := &walk{T: t, now: release.Add(-time.Second), policy: p, facts: delivery.Facts{Epoch: 1}}
-				w.log = []reminder.Record{delivery.Plan(planned(1), retention, w.now)}
-				t.Repeat(map[string]func(*rapid.T){
-					"deliver": w.deliver, "deliver again": w.deliver, "step": w.step, "another step": w.step, "one more step": w.step,
-					"wait": w.wait, "crash": w.crash, "control": w.control, "": w.check,
-				})
-				w.finish(t)
+				w := &walk{T: t, policy: p}
+				w.run(t)
 				if p.OnUnknown != reminder.RetryUnknown && w.accepts > 1 {
 					t.Fatalf("I2: accepted %d times", w.accepts)
 				}
 			})
 		})
 	}
+}
+
+// Row 54: what people replay is sent once for each time that it was proven unsent,
+// and may repeat only where they were told so and named it.
+func TestWalkWithReplays(t *testing.T) {
+	t.Parallel()
+	for name, p := range policies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				w := &walk{T: t, policy: p, replays: true}
+				w.run(t)
+				if p.OnUnknown != reminder.RetryUnknown && w.accepts > 1+w.overruled {
+					t.Fatalf("I2: accepted %d times, %d replays of what may have been accepted", w.accepts, w.overruled)
+				}
+			})
+		})
+	}
+}
+
+func (w *walk) run(t *rapid.T) {
+	w.now, w.facts = release.Add(-time.Second), delivery.Facts{Epoch: 1}
+	w.log = []reminder.Record{delivery.Plan(planned(1), retention, w.now)}
+	t.Repeat(map[string]func(*rapid.T){
+		"deliver": w.deliver, "deliver again": w.deliver, "step": w.step, "another step": w.step, "one more step": w.step,
+		"wait": w.wait, "crash": w.crash, "control": w.control, "order": w.order, "": w.check,
+	})
+	w.finish(t)
 }

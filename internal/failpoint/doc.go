@@ -29,3 +29,10 @@ const (
 	C5Status     = "C5"
 	C6Finalized  = "C6"
 )
+
+// Replay boundaries: the record written, the dead letter removed, the due job out.
+const (
+	R1Recorded = "R1"
+	R2Resolved = "R2"
+	R3Released = "R3"
+)

@@ -36,9 +36,13 @@ func sampleRecord() reminder.Record {
 		DueTime: nine.Add(-time.Second), LocalTime: "2026-11-03T08:59:59",
 		ReleaseTime: nine, DeadlineTime: nine.Add(4 * time.Hour), LateTime: nine.Add(5 * time.Minute),
 		NextAttemptTime: nine.Add(30 * time.Second), LeaseUntilTime: nine.Add(time.Minute), Owner: "worker-1/0a1b2c3d", Unmarked: true,
-		Attempts: 2, Retries: 1, Takeovers: 1, Suppressed: 3, Republished: 4, Unresolved: true,
+		Attempts: 2, Retries: 1, Takeovers: 1, Suppressed: 3, Republished: 4, Unresolved: true, MayRepeat: true,
 		Receipt: "status 202", Diagnostic: "timeout", UpdateTime: nine.Add(1500 * time.Millisecond),
 		FinishTime: nine.Add(2 * time.Second), ExpireTime: nine.Add(172 * time.Hour),
+		Replays: []reminder.Replay{{
+			UID: "5d1e", Name: "after-outage", Action: reminder.ActionReplay, Why: "Gateway was down, INC-2931", Time: nine.Add(time.Hour),
+			Reason: reminder.RetryBudgetExhausted, DeadTime: nine.Add(30 * time.Minute), Attempts: 1, Takeovers: 1, DeadlineTime: nine.Add(4 * time.Hour),
+		}},
 		Previous: &reminder.Footprint{
 			State: reminder.Dead, Reason: reminder.PermanentFailure, Late: true, Attempts: 1, Retries: 1, Suppressed: 2, Republished: 3, Missed: 4, ReleaseTime: nine,
 		},

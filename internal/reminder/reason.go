@@ -45,6 +45,21 @@ const (
 	ScheduleDeleted Reason = "ScheduleDeleted"
 )
 
+// Reasons of refused replays. Some of those above are used too: DeadlineReached, ReconciliationRequired,
+// Superseded, Suspended and ScheduleDeleted.
+const (
+	// NotDead: the reminder is no dead letter, or no longer; it waits, is in flight, was cancelled or discarded.
+	NotDead Reason = "NotDead"
+	// AlreadySent: the channel has accepted the reminder.
+	AlreadySent Reason = "AlreadySent"
+	// ReplayBudgetExhausted: the reminder was replayed five times already.
+	ReplayBudgetExhausted Reason = "ReplayBudgetExhausted"
+	// OtherSchedule: the key is one of another schedule.
+	OtherSchedule Reason = "OtherSchedule"
+	// UnknownKey: no reminder has the key, or its record is no longer kept.
+	UnknownKey Reason = "UnknownKey"
+)
+
 // Owner is who can fix what made a reminder dead; dead letters are routed by it.
 type Owner string
 

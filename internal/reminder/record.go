@@ -82,8 +82,11 @@ type Record struct {
 	Takeovers   int `json:"takeovers,omitempty"`
 	Suppressed  int `json:"suppressed,omitempty"`
 	Republished int `json:"republished,omitempty"`
-	// Unresolved: some submission may have been accepted without our knowing.
+	// Unresolved: some submission may have been accepted without our knowing; of a
+	// reminder that was replayed, one since the last replay. MayRepeat: one before
+	// it may, and a person had the reminder sent again all the same.
 	Unresolved bool `json:"unresolved,omitempty"`
+	MayRepeat  bool `json:"mayRepeat,omitempty"`
 	// Receipt and Diagnostic come from the last result; both are redacted.
 	Receipt    string `json:"receipt,omitempty"`
 	Diagnostic string `json:"diagnostic,omitempty"`
@@ -95,6 +98,8 @@ type Record struct {
 	// before the ExpireTime of an earlier revision, or that one would come back
 	// to life when the later one expires.
 	ExpireTime time.Time `json:"expireTime"`
+	// Replays are what ReminderReplays have done to the reminder, the oldest first.
+	Replays []Replay `json:"replays,omitempty"`
 	// Missed is set in Missed: what the record stands for.
 	Missed *Gap `json:"missed,omitempty"`
 	// Previous is what the preceding revision counted for; nil in the first. A

@@ -15,9 +15,13 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
 	"github.com/reminder-operator/reminder-operator/test/cluster"
 )
 
@@ -64,6 +68,7 @@ func TestInstall(t *testing.T) {
 		f.admits(t, kustomizeNamespace, "reminder-operator-controller-manager")
 	})
 	t.Run("nobody has more rights than meant", f.rights)
+	t.Run("who edits schedules may not replay", f.replayRights)
 }
 
 func (f fixture) namespace(t *testing.T, name string) {
@@ -137,7 +142,13 @@ func (f fixture) rights(t *testing.T) {
 		{"editor", "create", "reminderchannels", tenantNamespace}:         true,
 		{"editor", "create", "reminderreplays", tenantNamespace}:          false,
 		{"editor", "update", "reminderschedules/status", tenantNamespace}: false,
+		{"editor", "update", "reminderreplays/status", tenantNamespace}:   false,
+		{"viewer", "create", "reminderreplays", tenantNamespace}:          false,
 		{"replayer", "create", "reminderreplays", tenantNamespace}:        true,
+		{"replayer", "delete", "reminderreplays", tenantNamespace}:        true,
+		{"replayer", "update", "reminderreplays/status", tenantNamespace}: false,
+		{"replayer", "create", "reminderreplays", chartNamespace}:         false,
+		{"replayer", "create", "reminderschedules", tenantNamespace}:      false,
 		{"replayer", "update", "reminderschedules", tenantNamespace}:      false,
 		{"admin", "create", "reminderreplays", tenantNamespace}:           true,
 		{"admin", "create", "reminderreplays", chartNamespace}:            false,
@@ -161,6 +172,49 @@ func (f fixture) rights(t *testing.T) {
 	for r, want := range granted {
 		if got := f.may(t, r); got != want {
 			t.Errorf("may %s %s %s in %q: %v, want %v", r.user, r.verb, r.resource, r.namespace, got, want)
+		}
+	}
+}
+
+// replayRights lets people try it: who may edit schedules may not replay, and the other
+// way round.
+func (f fixture) replayRights(t *testing.T) {
+	schedule := &v1alpha1.ReminderSchedule{
+		ObjectMeta: metav1.ObjectMeta{Namespace: tenantNamespace, Name: "tried"},
+		Spec: v1alpha1.ReminderScheduleSpec{
+			Schedule: v1alpha1.ScheduleSpec{Cron: "0 9 * * *"}, ChannelName: "mail", Message: v1alpha1.MessageSpec{Body: "Hello"},
+			Recipients: []v1alpha1.Recipient{{ID: "ada", Address: "ada@example.com"}},
+		},
+	}
+	replay := &v1alpha1.ReminderReplay{
+		ObjectMeta: metav1.ObjectMeta{Namespace: tenantNamespace, Name: "tried"},
+		Spec:       v1alpha1.ReminderReplaySpec{ScheduleName: "tried", Action: v1alpha1.ActionReplay, Reason: "The gateway was down"},
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		user string
+		obj  client.Object
+		may  bool
+	}{
+		{"editor", schedule, true},
+		{"editor", replay, false},
+		{"viewer", replay, false},
+		{"replayer", replay, true},
+		{"replayer", schedule, false},
+		{"admin", replay, true},
+	} {
+		config := rest.CopyConfig(f.kube.RESTConfig())
+		config.Impersonate = rest.ImpersonationConfig{UserName: tt.user}
+		person, err := client.New(config, client.Options{Scheme: scheme})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = person.Create(t.Context(), tt.obj.DeepCopyObject().(client.Object), client.DryRunAll)
+		if got := err == nil; got != tt.may || err != nil && !apierrors.IsForbidden(err) {
+			t.Errorf("%s creates a %T: %v, want %t", tt.user, tt.obj, err, tt.may)
 		}
 	}
 }
