@@ -19,6 +19,9 @@ func Admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) De
 	found := r
 	r = inherit(r)
 	if reason, state := obstacle(r, f, p, now); reason != "" {
+		if reason == reminder.DeadlineReached && f.Paused != nil {
+			r.Diagnostic = clip(pausedText(f.Paused.Diagnostic), maxDiagnostic)
+		}
 		return Decision{Action: Settle, Record: end(r, state, reason, p.Retention, now)}
 	}
 	if at := dueTime(r); now.Before(at) {

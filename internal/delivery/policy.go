@@ -42,6 +42,9 @@ type Facts struct {
 	Epoch int64
 	// Inactive: the recipient is inactive or no longer in the audience.
 	Inactive bool
+	// Paused is set while the worker submits nothing to the channel. It stops no
+	// reminder by itself: it says why one came to its deadline.
+	Paused *reminder.Pause
 }
 
 // refusal is the reason why the reminder must not be sent now; empty when it may.
