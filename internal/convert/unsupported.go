@@ -45,8 +45,6 @@ func UnsupportedChannel(obj *v1alpha1.ReminderChannel) []string {
 	spec := obj.Spec
 	uses := []use{
 		{"spec.reconcileURL", spec.ReconcileURL != ""},
-		{"spec.rateLimit", spec.RateLimit != nil},
-		{"spec.maxInFlightPerTenant", spec.MaxInFlightPerTenant != nil},
 	}
 	if w := spec.Workers; w != nil {
 		uses = append(uses,
