@@ -210,7 +210,7 @@ func (t *turn) overdue(now time.Time) bool { return !t.deadline.IsZero() && !now
 
 // longestBack bounds how long a job is given back for during a pause, so that it
 // is not far away when the pause ends.
-const longestBack = 30 * time.Second
+const longestBack = 10 * time.Second
 
 // giveBackFor is for how long a job is given back during a pause: until it ends,
 // spread over some time, and not beyond the deadline.
