@@ -142,7 +142,11 @@ func TestDivideProperties(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 100).Draw(t, "renewals") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40_000).Draw(t, "ms")) * time.Millisecond)
-			stakes = limit.Divide(stakes, name(rapid.IntRange(0, 6).Draw(t, "worker")), now)
+			who, before := name(rapid.IntRange(0, 6).Draw(t, "worker")), stakes
+			stakes = limit.Divide(stakes, who, now)
+			if rapid.Bool().Draw(t, "busy") {
+				stakes = limit.Keep(stakes, who, min(limit.PartsOf(before, who), rapid.IntRange(0, reminder.Whole).Draw(t, "occupied")))
+			}
 			if whole() > reminder.Whole {
 				t.Fatalf("the parts add up to %d: %+v", whole(), stakes)
 			}
@@ -169,6 +173,11 @@ func TestPart(t *testing.T) {
 	} {
 		if got := limit.Part(tt.number, tt.parts); got != tt.want {
 			t.Errorf("%d parts of %d: %d, want %d", tt.parts, tt.number, got, tt.want)
+		}
+	}
+	for _, tt := range []struct{ underWay, limit, want int }{{0, 3, 0}, {1, 3, 333_334}, {3, 3, reminder.Whole}, {9, 3, reminder.Whole}, {5, 0, 0}} {
+		if got := limit.Occupied(tt.underWay, tt.limit); got != tt.want {
+			t.Errorf("%d of %d take up %d, want %d", tt.underWay, tt.limit, got, tt.want)
 		}
 	}
 	left := limit.Without([]reminder.Stake{{Name: "a"}, {Name: "b"}}, "a")

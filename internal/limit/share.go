@@ -33,6 +33,26 @@ func Divide(stakes []reminder.Stake, name string, now time.Time) []reminder.Stak
 	return next
 }
 
+// Keep leaves a worker at least some parts: those that what it has under way takes
+// up until it ends.
+func Keep(stakes []reminder.Stake, name string, least int) []reminder.Stake {
+	next := slices.Clone(stakes)
+	for i, s := range next {
+		if s.Name == name {
+			next[i].Parts = max(s.Parts, least)
+		}
+	}
+	return next
+}
+
+// Occupied is how many parts of a limit so many under way take up.
+func Occupied(underWay, limit int) int {
+	if limit <= 0 {
+		return 0
+	}
+	return min((underWay*reminder.Whole+limit-1)/limit, reminder.Whole)
+}
+
 // PartsOf is a worker's part of the whole.
 func PartsOf(stakes []reminder.Stake, name string) int {
 	for _, s := range stakes {

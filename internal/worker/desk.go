@@ -123,6 +123,25 @@ func (d *desk) room() int {
 	if d.breaker.Paused() != nil {
 		return pausedFetch
 	}
+	return d.free()
+}
+
+// occupied is how many parts of the limits are taken up by what is under way.
+func (d *desk) occupied() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	most := 0
+	for _, n := range d.tenants {
+		most = max(most, n)
+	}
+	return limit.Occupied(most, d.channel.MaxInFlightPerTenant)
+}
+
+// free is how many more jobs are worth a round trip.
+func (d *desk) free() int {
+	if d.channel.Limited() && d.partsAt(d.now()) == 0 {
+		return 0 // others have all of the limits, and the jobs with them
+	}
 	waiting, most := d.line.Len()-d.ahead+d.coming, d.capacity()
 	if free := most - waiting; free >= max(most/2, 1) {
 		return free
@@ -400,12 +419,12 @@ func (d *desk) empty() []*turn {
 	return d.clear(0)
 }
 
-// stuck takes half of the longest flow out of a line that is full of jobs whose
-// tenants have no room, so that those of others can come in.
+// stuck takes half of the longest flow out of a line with no room, in which all are
+// jobs whose tenants have no room, so that those of others can come in.
 func (d *desk) stuck() (back []*turn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.breaker.Paused() != nil || d.line.Len()-d.ahead < d.capacity() || d.behind == 0 {
+	if d.breaker.Paused() != nil || d.free() > 0 || d.behind == 0 {
 		return nil
 	}
 	free := false

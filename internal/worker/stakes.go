@@ -62,6 +62,7 @@ func (w *Worker) stake(ctx context.Context) error {
 	if w.desk.lower(mine) {
 		w.Log.Info("Gave up a part of the channel's limits", "parts", mine, "workers", len(next))
 	}
+	next = limit.Keep(next, w.owner, min(limit.PartsOf(have.Stakes, w.owner), w.desk.occupied()))
 	if err := w.Peers.PutStakes(ctx, w.Namespace, w.Channel, reminder.Stakes{Stakes: next}, revision); err != nil {
 		return err
 	}
