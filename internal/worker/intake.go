@@ -31,6 +31,9 @@ func (w *Worker) awaitRoom(ctx context.Context) (int, error) {
 	tick := time.NewTicker(roomEvery)
 	defer tick.Stop()
 	for {
+		if back := w.desk.stuck(); len(back) > 0 {
+			w.passOver(back)
+		}
 		if room := w.desk.room(); room > 0 {
 			return room, ctx.Err()
 		}
@@ -39,7 +42,6 @@ func (w *Worker) awaitRoom(ctx context.Context) (int, error) {
 			return 0, ctx.Err()
 		case <-w.freed:
 		case <-tick.C:
-			w.giveBack(tooManyOfOne, w.desk.stuck())
 		}
 	}
 }
@@ -47,8 +49,11 @@ func (w *Worker) awaitRoom(ctx context.Context) (int, error) {
 const (
 	// roomEvery is how often a full line is looked at.
 	roomEvery = 200 * time.Millisecond
-	// tooManyOfOne is for how long jobs are given back that crowd the line.
-	tooManyOfOne = 2 * time.Second
+	// passedOver is for how long a job is given back whose tenant has no room, for
+	// each time that it came, up to mostPassedOver times: the more of them there are,
+	// the longer must each be away for those behind to be reached.
+	passedOver     = 2 * time.Second
+	mostPassedOver = 15
 )
 
 // receive puts a delivered job in line, or gives it back.
@@ -116,6 +121,17 @@ func (w *Worker) hold(ctx context.Context) error {
 		for _, t := range w.desk.waiting() {
 			_ = t.Working() // the next one may get through
 		}
+	}
+}
+
+// passOver gives jobs back whose tenants have no room, so that those behind come.
+func (w *Worker) passOver(all []*turn) {
+	for _, t := range all {
+		back := passedOver * time.Duration(min(t.Count, mostPassedOver))
+		if left := t.deadline.Sub(w.Now()); !t.deadline.IsZero() && left < back {
+			back = left
+		}
+		w.pause(t.Delivery, back)
 	}
 }
 
