@@ -50,52 +50,47 @@ func (b *bench) neighbours(n int) (ids map[string]bool, all []reminder.Record) {
 // the submissions: each of the small ones goes before a twentieth of the flood has.
 func TestRow57AFloodHoldsUpNoOtherSchedule(t *testing.T) {
 	t.Parallel()
-	const flood, small, most = 20_000, 100, 1_000
-	for workers := 1; workers <= 2; workers++ {
-		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
-			t.Parallel()
-			e := newEndpoint(t, http.StatusOK)
-			e.hold = func(arrival) { <-time.After(20 * time.Millisecond) }
-			b := newBench(t, e.over)
-			b.flood(flood)
-			ids, all := b.neighbours(small)
-			var stops []func()
-			for i := range workers {
-				stops = append(stops, b.start(func(o *worker.Options) { really(nil)(o); o.Name = fmt.Sprint("w", i) }))
+	const flood, small, most, workers = 20_000, 100, 1_000, 2
+	e := newEndpoint(t, http.StatusOK)
+	e.hold = func(arrival) { <-time.After(20 * time.Millisecond) }
+	b := newBench(t, e.over)
+	b.flood(flood)
+	ids, all := b.neighbours(small)
+	var stops []func()
+	for i := range workers {
+		stops = append(stops, b.start(func(o *worker.Options) { really(nil)(o); o.Name = fmt.Sprint("w", i) }))
+	}
+	b.eventually("each small one was submitted", func() bool {
+		n := 0
+		for _, a := range e.all() {
+			if ids[a.id] {
+				n++
 			}
-			b.eventually("each small one was submitted", func() bool {
-				n := 0
-				for _, a := range e.all() {
-					if ids[a.id] {
-						n++
-					}
-				}
-				return n >= small
-			})
-			before, last := 0, 0
-			for _, a := range e.all() {
-				if ids[a.id] {
-					last = before
-				} else {
-					before++
-				}
-			}
-			if last > most {
-				t.Errorf("%d of the flood went before the last small one, want at most %d", last, most)
-			}
-			t.Logf("%d of the flood went before the last small one", last)
-			for _, stop := range stops {
-				stop()
-			}
-			for _, r := range all {
-				if got := b.now(r.Key); got.State != reminder.Sent || got.Attempts != 1 || got.Suppressed != 0 {
-					t.Errorf("I2: %s is %s, %d attempts, %d suppressed", r.Key, got.State, got.Attempts, got.Suppressed)
-				}
-			}
-			if want := uint64(flood + small - len(e.all())); b.jobs() != want {
-				t.Errorf("I1: %d jobs are left in the stream, want %d", b.jobs(), want)
-			}
-		})
+		}
+		return n >= small
+	})
+	before, last := 0, 0
+	for _, a := range e.all() {
+		if ids[a.id] {
+			last = before
+		} else {
+			before++
+		}
+	}
+	if last > most {
+		t.Errorf("%d of the flood went before the last small one, want at most %d", last, most)
+	}
+	t.Logf("%d of the flood went before the last small one", last)
+	for _, stop := range stops {
+		stop()
+	}
+	for _, r := range all {
+		if got := b.now(r.Key); got.State != reminder.Sent || got.Attempts != 1 || got.Suppressed != 0 {
+			t.Errorf("I2: %s is %s, %d attempts, %d suppressed", r.Key, got.State, got.Attempts, got.Suppressed)
+		}
+	}
+	if want := uint64(flood + small - len(e.all())); b.jobs() != want {
+		t.Errorf("I1: %d jobs are left in the stream, want %d", b.jobs(), want)
 	}
 }
 
