@@ -59,7 +59,7 @@ func (w *Worker) handle(ctx context.Context, t *turn) {
 	}()
 	failpoint.Hit(failpoint.W0Fetched)
 	err := w.work(ctx, t)
-	if moved, ok := errors.AsType[*movedDeadline](err); ok {
+	if moved, ok := errors.AsType[*movedDeadlineError](err); ok {
 		w.desk.again(t, moved.to)
 		t = nil // it is in line again
 		return
@@ -114,11 +114,11 @@ func (w *Worker) work(ctx context.Context, t *turn) error {
 	return w.apply(ctx, j, delivery.Admit(j.record, facts, j.policy, w.owner, j.now()))
 }
 
-// movedDeadline: the envelope of a job was past its deadline, its record is not.
-type movedDeadline struct{ to time.Time }
+// movedDeadlineError: the envelope of a job was past its deadline, its record is not.
+type movedDeadlineError struct{ to time.Time }
 
 // Error names the time.
-func (m *movedDeadline) Error() string { return "the deadline is " + m.to.UTC().Format(time.RFC3339) }
+func (m *movedDeadlineError) Error() string { return "the deadline is " + m.to.UTC().Format(time.RFC3339) }
 
 // clockOf is our clock, put forward to the broker's time of the job where it is
 // behind: a slow clock neither holds up what the broker has released, nor sends

@@ -18,10 +18,6 @@ type Peers interface {
 	SchedulesOf(ctx context.Context, namespace, channel string) ([]string, error)
 }
 
-// stakeEvery is how often a stake is looked after: what a worker gives up comes to
-// the others after one to two of these.
-const stakeEvery = 2 * time.Second
-
 // divide keeps this worker's part of the channel's limits, if it has any, until
 // ctx ends.
 func (w *Worker) divide(ctx context.Context) error {

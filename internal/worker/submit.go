@@ -16,7 +16,7 @@ import (
 func (w *Worker) submit(ctx context.Context, j job, claim reminder.Record) error {
 	switch {
 	case j.turn.may == "":
-		return &movedDeadline{j.record.DeadlineTime}
+		return &movedDeadlineError{j.record.DeadlineTime}
 	case !w.desk.still(j.turn):
 		return w.giveWay(j)
 	}
