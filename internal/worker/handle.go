@@ -118,7 +118,9 @@ func (w *Worker) work(ctx context.Context, t *turn) error {
 type movedDeadlineError struct{ to time.Time }
 
 // Error names the time.
-func (m *movedDeadlineError) Error() string { return "the deadline is " + m.to.UTC().Format(time.RFC3339) }
+func (m *movedDeadlineError) Error() string {
+	return "the deadline is " + m.to.UTC().Format(time.RFC3339)
+}
 
 // clockOf is our clock, put forward to the broker's time of the job where it is
 // behind: a slow clock neither holds up what the broker has released, nor sends
