@@ -104,7 +104,7 @@ func (f workerFlags) run(ctx context.Context, log *slog.Logger) error {
 	log.Info("Worker started", "worker", f.name, "namespace", f.namespace, "channel", f.channel, "version", version())
 	return worker.New(worker.Options{
 		Namespace: f.namespace, Channel: f.channel, Name: f.name, Retention: f.retention, Grace: f.grace,
-		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters,
+		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters, Peers: b.Registry,
 		NewSender: func(c reminder.Channel) (worker.Sender, error) { return channel.New(c, options(c)) },
 		NewAsker:  func(c reminder.Channel) (worker.Asker, error) { return channel.NewAsker(c, options(c)) },
 		Now:       time.Now, Log: log,

@@ -233,14 +233,15 @@ func (r *channelReconciler) describe(ctx context.Context, obj *v1alpha1.Reminder
 	}
 	s := &obj.Status
 	s.DeploymentName = workerName(obj.Namespace, obj.Name)
-	s.Backlog, s.InFlight = backlog.Waiting, backlog.InFlight
 	s.Workers, s.DesiredWorkers = int32(min(len(live), 1<<20)), convert.Replicas(obj)
+	work := foldReports(live)
+	work.describe(s, backlog)
 	describeWorkers(s, obj.Generation)
 	again := channelCheck
-	if s.Workers != s.DesiredWorkers || s.Backlog > 0 || s.InFlight > 0 {
+	if s.Workers != s.DesiredWorkers || s.Backlog > 0 || s.InFlight > 0 || work.paused > 0 {
 		again = r.StatusInterval
 	}
-	return report{summary: condition.Ready(v1alpha1.ReasonAvailable, "registered; its consumer and its worker Deployment are in place"), again: again}, nil
+	return report{summary: work.summary(), again: again}, nil
 }
 
 // describeHeld describes a channel whose spec is not acted on, as far as the broker

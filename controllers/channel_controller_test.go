@@ -212,11 +212,11 @@ func TestAChannelThatIsNotSupportedSaysWhatStays(t *testing.T) {
 	r := s.channels()
 	s.passChannel(r)
 	s.editChannel(func(o *v1alpha1.ReminderChannel) {
-		o.Spec.RateLimit, o.Spec.Workers = &v1alpha1.RateLimit{PerSecond: 1}, &v1alpha1.WorkersSpec{Replicas: new(int32(5))}
+		o.Spec.Workers = &v1alpha1.WorkersSpec{MaxReplicas: new(int32(5))}
 	})
 	s.wait(11 * time.Second)
 	s.passChannel(r)
-	s.wantChannel(v1alpha1.ReasonNotSupportedYet, "spec.rateLimit", "as its last supported spec had it")
+	s.wantChannel(v1alpha1.ReasonNotSupportedYet, "spec.workers.maxReplicas", "as its last supported spec had it")
 	deployment := &appsv1.Deployment{}
 	if !s.made(deployment) || *deployment.Spec.Replicas != 1 {
 		t.Errorf("replicas %v, want 1 as before", deployment.Spec.Replicas)
@@ -231,11 +231,11 @@ func TestANewChannelThatIsNotSupported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			s.create(aChannel(logs, func(o *v1alpha1.ReminderChannel) { o.Spec.MaxInFlightPerTenant = new(int32(1)) }))
+			s.create(aChannel(logs, func(o *v1alpha1.ReminderChannel) { o.Spec.Workers = &v1alpha1.WorkersSpec{MaxReplicas: new(int32(3))} }))
 			c := s.channels()
 			c.Broker = r(s)
 			s.passChannel(c)
-			s.wantChannel(v1alpha1.ReasonNotSupportedYet, "spec.maxInFlightPerTenant")
+			s.wantChannel(v1alpha1.ReasonNotSupportedYet, "spec.workers.maxReplicas")
 		})
 	}
 }

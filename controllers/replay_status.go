@@ -70,8 +70,8 @@ func matchMore(n int) string {
 	return fmt.Sprintf("%d more match", n)
 }
 
-// remedies say what a person can do about a refusal.
-var remedies = map[reminder.Reason]string{
+// refusalRemedies say what a person can do about a refusal.
+var refusalRemedies = map[reminder.Reason]string{
 	reminder.DeadlineReached:        "set extendDeadline",
 	reminder.ReconciliationRequired: "may have been accepted; ask the receiver, then name the reason or the keys",
 	reminder.ReplayBudgetExhausted:  "find the cause, or discard",
@@ -83,7 +83,7 @@ var remedies = map[reminder.Reason]string{
 func refusals(counts []v1alpha1.ReasonCount) (texts []string) {
 	for _, c := range counts {
 		text := fmt.Sprintf("%d refused as %s", c.Count, c.Reason)
-		if remedy := remedies[reminder.Reason(c.Reason)]; remedy != "" {
+		if remedy := refusalRemedies[reminder.Reason(c.Reason)]; remedy != "" {
 			text += " (" + remedy + ")"
 		}
 		texts = append(texts, text)

@@ -71,8 +71,12 @@ const (
 	ReasonContended = "Contended"
 	// ReasonDeletionBlocked: the object is being deleted, and waits for what still uses it.
 	ReasonDeletionBlocked = "DeletionBlocked"
-	// ReasonChannelPaused: the receiver refused the channel itself (credentials, sender); no reminder pays for it with an attempt.
+	// ReasonChannelPaused: the receiver refused the channel itself (credentials, certificate); no reminder pays for it with an attempt.
 	ReasonChannelPaused = "ChannelPaused"
+	// ReasonCircuitOpen: the receiver failed many times in a row; workers submit nothing and try it now and then.
+	ReasonCircuitOpen = "CircuitOpen"
+	// ReasonEndpointGone: the receiver said that the endpoint is gone (410); workers submit nothing and try it once in a while.
+	ReasonEndpointGone = "EndpointGone"
 	// ReasonFailed: the work failed in an unexpected way and is tried again; the message says how.
 	ReasonFailed = "Failed"
 )

@@ -90,12 +90,14 @@ type ReminderChannelSpec struct {
 	// +optional
 	ReconcileURL string `json:"reconcileURL,omitempty"`
 
-	// rateLimit bounds the sends per second of the whole channel; live workers share it. Default: unset, no bound.
+	// rateLimit bounds the sends per second of the whole channel; live workers share it equally. Retries and trials of a
+	// paused channel count. Default: unset, no bound.
 	// +optional
 	RateLimit *RateLimit `json:"rateLimit,omitempty"`
 
-	// maxInFlightPerTenant bounds the sends under way for one tenant, so that one cannot hold up the others. The tenant is
-	// the recipient's attribute "tenant", else the namespace. 1 to 10000, such as 20. Default: unset, no bound.
+	// maxInFlightPerTenant bounds the sends under way for one tenant, so that one cannot hold up the others; live workers
+	// share it, and each may have at least one. The tenant is the recipient's attribute "tenant", else the namespace. With
+	// it, tenants take turns within a schedule as well. 1 to 10000, such as 20. Default: unset, no bound.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
@@ -194,12 +196,12 @@ type ReminderChannelStatus struct {
 	// +optional
 	DesiredWorkers int32 `json:"desiredWorkers"`
 
-	// backlog is the number of due reminders that no worker has taken yet.
+	// backlog is the number of due reminders that no worker has in hand: not fetched, waiting for their turn, or given back.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Backlog int64 `json:"backlog"`
 
-	// inFlight is the number of reminders that workers have taken and not finished.
+	// inFlight is the number of reminders that the live workers have in hand.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	InFlight int64 `json:"inFlight"`
@@ -210,7 +212,8 @@ type ReminderChannelStatus struct {
 	// +optional
 	OldestDueAge *metav1.Duration `json:"oldestDueAge,omitempty"`
 
-	// saturation is inFlight as a percentage of what all workers can have in flight, 0 to 100. Unset without workers.
+	// saturation is inFlight as a percentage of what the live workers can have in hand, which is less than workers.concurrency
+	// each while the receiver is overloaded. 0 to 100. Unset without workers.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +optional
@@ -221,8 +224,8 @@ type ReminderChannelStatus struct {
 	// +optional
 	Throttled int64 `json:"throttled"`
 
-	// pausedUntilTime is when workers try the channel again after the receiver refused the channel itself, in UTC. Unset
-	// when it is not paused.
+	// pausedUntilTime is when the first worker tries the channel again, in UTC: the receiver refused the channel itself, failed
+	// many times in a row, is gone, or asked for a pause. Unset when it is not paused.
 	// +optional
 	PausedUntilTime *metav1.Time `json:"pausedUntilTime,omitempty"`
 
@@ -239,7 +242,7 @@ type ReminderChannelStatus struct {
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="the name of a ReminderChannel has at most 63 characters",fieldPath=".metadata"
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`,description="The kind of the channel"
 // +kubebuilder:printcolumn:name="Workers",type=integer,JSONPath=`.status.workers`,description="Live workers"
-// +kubebuilder:printcolumn:name="Backlog",type=integer,JSONPath=`.status.backlog`,description="Due reminders that no worker has taken yet"
+// +kubebuilder:printcolumn:name="Backlog",type=integer,JSONPath=`.status.backlog`,description="Due reminders that no worker has in hand"
 // +kubebuilder:printcolumn:name="InFlight",type=integer,JSONPath=`.status.inFlight`,description="Reminders being sent"
 // +kubebuilder:printcolumn:name="Oldest",type=string,JSONPath=`.status.oldestDueAge`,description="For how long the oldest due reminder has been waiting"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the channel can send"

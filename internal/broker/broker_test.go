@@ -171,7 +171,7 @@ func consume(t *testing.T, b *broker.Broker, want int, quiet time.Duration) []br
 	defer cancel()
 	var mu sync.Mutex
 	var got []broker.Delivery
-	_ = b.Queue.Consume(ctx, "shop", "mail", 8, func(d broker.Delivery) {
+	_ = b.Queue.Fetch(ctx, "shop", "mail", 8, func(d broker.Delivery) {
 		mu.Lock()
 		defer mu.Unlock()
 		got = append(got, d)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -98,95 +97,6 @@ func (q *Queue) Backlog(ctx context.Context, namespace, channel string) (Backlog
 	}
 	info := consumer.CachedInfo()
 	return Backlog{Waiting: int64(info.NumPending), InFlight: int64(info.NumAckPending)}, nil
-}
-
-// Delivery is one delivered due job.
-type Delivery struct {
-	// Token is the reminder's key in the ledger, taken from the subject.
-	Token string
-	// Body is the envelope as it came; Count of deliveries of this message,
-	// from 1; StoreTime is when the broker stored it, by the broker's clock;
-	// Sequence is the message's number in the stream.
-	Body      []byte
-	Count     uint64
-	StoreTime time.Time
-	Sequence  uint64
-	// Malformed: the subject names no reminder; Token is empty.
-	Malformed bool
-
-	msg     jetstream.Msg
-	timeout time.Duration
-}
-
-// Ack acknowledges and waits for the broker's confirmation.
-func (d Delivery) Ack(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	if err := d.msg.DoubleAck(ctx); err != nil {
-		return fmt.Errorf("acknowledge %s: %w", d.Token, classify(err))
-	}
-	return nil
-}
-
-// Nak asks for redelivery after a delay, at least 100 ms: without one the broker
-// redelivers at once, thousands of times a second.
-func (d Delivery) Nak(delay time.Duration) error {
-	if err := d.msg.NakWithDelay(max(delay, 100*time.Millisecond)); err != nil {
-		return fmt.Errorf("refuse %s: %w", d.Token, classify(err))
-	}
-	return nil
-}
-
-// Drop ends the delivery for good: the job cannot be read by anyone.
-func (d Delivery) Drop() error {
-	if err := d.msg.TermWithReason("malformed due job"); err != nil {
-		return fmt.Errorf("drop malformed due job: %w", classify(err))
-	}
-	return nil
-}
-
-// Working extends the ack wait while the job is in hand.
-func (d Delivery) Working() error { return classify(d.msg.InProgress()) }
-
-// Consume calls fn with each due job of a channel until ctx ends or the consumer
-// fails. At most limit jobs are buffered ahead, so that none waits for its turn
-// longer than the ack wait. When ctx ends, fn still gets what was buffered, so
-// that it can be given back at once.
-func (q *Queue) Consume(ctx context.Context, namespace, channel string, limit int, fn func(Delivery)) error {
-	stream, err := q.handle(ctx, jobsStream)
-	if err != nil {
-		return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, err)
-	}
-	consumer, err := stream.Consumer(ctx, ConsumerName(namespace, channel))
-	if err != nil {
-		return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, classify(err))
-	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(limit), jetstream.PullHeartbeat(2*time.Second), jetstream.PullExpiry(5*time.Second))
-	if err != nil {
-		return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, classify(err))
-	}
-	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Drain)()
-	for {
-		msg, err := messages.Next()
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, classify(err))
-		}
-		fn(q.delivery(msg))
-	}
-}
-
-func (q *Queue) delivery(msg jetstream.Msg) Delivery {
-	d := Delivery{Body: msg.Data(), msg: msg, timeout: q.timeout, Count: 1}
-	if meta, err := msg.Metadata(); err == nil {
-		d.Count, d.StoreTime, d.Sequence = meta.NumDelivered, meta.Timestamp, meta.Sequence.Stream
-	}
-	token, err := TokenOf(msg.Subject())
-	d.Token, d.Malformed = token, err != nil
-	return d
 }
 
 // tokenOf turns <namespace>.<channel>.<schedule>.<slot>.<hash> into the ledger's

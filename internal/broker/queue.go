@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,7 +15,10 @@ import (
 )
 
 // Queue is the stream of due jobs and of the message schedules that release them.
-type Queue struct{ store }
+type Queue struct {
+	store
+	consumers sync.Map // durable name → jetstream.Consumer
+}
 
 // Release makes a due job for a record's revision appear at a time: at once
 // when it has come, else by a message schedule, which also works while the

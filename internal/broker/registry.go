@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +21,10 @@ func scheduleKey(namespace, name string) string {
 
 func channelKey(namespace, name string) string {
 	return "channel." + reminder.Escape(namespace) + "." + reminder.Escape(name)
+}
+
+func stakesKey(namespace, channel string) string {
+	return "stakes." + reminder.Escape(namespace) + "." + reminder.Escape(channel)
 }
 
 func workerKey(namespace, channel, name string) string {
@@ -99,6 +104,39 @@ func (r *Registry) PutChannel(ctx context.Context, c reminder.Channel, last uint
 // ForgetChannel removes a channel's entry.
 func (r *Registry) ForgetChannel(ctx context.Context, namespace, name string) error {
 	return r.forget(ctx, channelKey(namespace, name))
+}
+
+// SchedulesOf lists the names of the registered schedules of a channel that are
+// not deleted.
+func (r *Registry) SchedulesOf(ctx context.Context, namespace, channel string) (names []string, err error) {
+	err = r.each(ctx, "schedule."+reminder.Escape(namespace)+".*", func(e entry) error {
+		s, err := reminder.DecodeEntry[reminder.Schedule](e.value)
+		if err == nil && s.Channel == channel && !s.Deleted {
+			names = append(names, s.Name)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// stakesTTL is how long stakes are kept that nobody renews.
+const stakesTTL = time.Hour
+
+// Stakes reads how a channel's limits are divided, with the revision; none where
+// nobody has a stake.
+func (r *Registry) Stakes(ctx context.Context, namespace, channel string) (reminder.Stakes, uint64, error) {
+	s, revision, err := read[reminder.Stakes](ctx, r.bucket, stakesKey(namespace, channel))
+	if errors.Is(err, reminder.ErrNotFound) {
+		return reminder.Stakes{}, 0, nil
+	}
+	return s, revision, err
+}
+
+// PutStakes stores how a channel's limits are divided, by compare-and-set.
+func (r *Registry) PutStakes(ctx context.Context, namespace, channel string, s reminder.Stakes, last uint64) error {
+	s.SchemaVersion = reminder.RegistryVersion
+	_, err := save(ctx, r.bucket, stakesKey(namespace, channel), s, last, stakesTTL)
+	return err
 }
 
 // Beat stores a worker's heartbeat; it is forgotten after 30 s.

@@ -43,7 +43,7 @@ func TestTheBacklogOfAChannel(t *testing.T) {
 	}
 	check("before", broker.Backlog{Waiting: 3})
 	part, stop := context.WithCancel(ctx)
-	_ = b.Queue.Consume(part, "shop", "mail", 3, func(broker.Delivery) { stop() })
+	_ = b.Queue.Fetch(part, "shop", "mail", 3, func(broker.Delivery) { stop() })
 	got, err := b.Queue.Backlog(ctx, "shop", "mail")
 	if err != nil || got.Waiting+got.InFlight != 3 || got.InFlight < 1 {
 		t.Errorf("in hand: %+v, %v", got, err)

@@ -19,14 +19,32 @@ const notAllowed = "address not allowed; an administrator of the operator can al
 // failed is the result of a submission that met no status. An address that is not
 // allowed is a fault of the channel's configuration. Unless it is certain
 // that no byte of the request left, the receiver may have accepted it.
-func failed(err error, sent bool) reminder.Result {
+func failed(ctx context.Context, err error, sent bool) reminder.Result {
 	if errors.Is(err, errNotAllowed) {
 		return refusedAddress()
 	}
 	if sent {
-		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err, "no valid response") + " after the request was written"}
+		return reminder.Result{Outcome: reminder.Unknown, Fault: faultOf(ctx, err), Diagnostic: kindOf(err, "no valid response") + " after the request was written"}
 	}
-	return reminder.Result{Outcome: reminder.Transient, Diagnostic: kindOf(err, "connection failed") + " before the request was written"}
+	return reminder.Result{Outcome: reminder.Transient, Fault: faultOf(ctx, err), Diagnostic: kindOf(err, "connection failed") + " before the request was written"}
+}
+
+// faultOf is what a submission that met no answer tells of the channel. What ended
+// because the worker stops tells nothing.
+func faultOf(ctx context.Context, err error) reminder.Fault {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(ctx.Err(), context.Canceled):
+		return ""
+	case untrusted(err):
+		return reminder.FaultChannel
+	}
+	return reminder.FaultEndpoint
+}
+
+// untrusted tells whether the receiver's certificate, or ours, is not accepted.
+func untrusted(err error) bool {
+	return as[x509.UnknownAuthorityError](err) || as[x509.HostnameError](err) || as[x509.CertificateInvalidError](err) ||
+		as[*tls.CertificateVerificationError](err) || alert(err)
 }
 
 // refusedAddress is the result when the address that a channel leads to may not be

@@ -70,15 +70,15 @@ func newHTTP(c reminder.Channel, o Options) (Sender, error) {
 // Send posts m once.
 func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Result {
 	if err := ctx.Err(); err != nil {
-		return failed(err, false)
+		return failed(ctx, err, false)
 	}
 	keys, err := s.signingKeys()
 	if err != nil {
-		return reminder.Result{Outcome: reminder.Transient, Diagnostic: err.Error()}
+		return channelFault(err.Error())
 	}
 	headers, err := s.secrets.current()
 	if err != nil {
-		return reminder.Result{Outcome: reminder.Transient, Diagnostic: brief(err.Error())}
+		return channelFault(brief(err.Error()))
 	}
 	body, err := encode(m)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *httpSender) Send(ctx context.Context, m reminder.Message) reminder.Resu
 	sign(request.Header, keys, m.ID, s.now(), body)
 	reply := s.client.submit(ctx, request, bytes.NewReader(body), len(body))
 	if reply.answer == nil {
-		return failed(reply.err, reply.sent)
+		return failed(ctx, reply.err, reply.sent)
 	}
 	return judge(*reply.answer, s.success, s.now())
 }

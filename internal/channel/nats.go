@@ -91,13 +91,13 @@ func unpublished(err error) reminder.Result {
 		{reminder.ErrRefused, "the stream refused the message"},
 	} {
 		if errors.Is(err, known.kind) {
-			return reminder.Result{Outcome: reminder.Transient, Diagnostic: known.text}
+			return reminder.Result{Outcome: reminder.Transient, Fault: reminder.FaultEndpoint, Diagnostic: known.text}
 		}
 	}
 	if errors.Is(err, reminder.ErrTooLarge) {
 		return reminder.Result{Outcome: reminder.Permanent, Reason: reminder.InvalidMessage, Diagnostic: "the message is larger than the stream takes"}
 	}
-	return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kindOf(err, "no valid answer") + " after the message was published"}
+	return reminder.Result{Outcome: reminder.Unknown, Fault: reminder.FaultEndpoint, Diagnostic: kindOf(err, "no valid answer") + " after the message was published"}
 }
 
 // String names the channel.

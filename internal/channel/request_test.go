@@ -207,7 +207,7 @@ func TestTheDialHookSeesTheAddressAndCanRefuse(t *testing.T) {
 		}
 	})
 	got := s.Send(t.Context(), ct.Message())
-	if got != transient("connection failed before the request was written", 0) {
+	if got.Fault = ""; got != transient("connection failed before the request was written", 0) {
 		t.Errorf("send is %+v, want Transient", got)
 	}
 	if dialled != "tcp receiver.example:443" {

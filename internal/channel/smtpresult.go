@@ -32,10 +32,10 @@ type settled struct{ result reminder.Result }
 func (s *settled) Error() string { return s.result.Diagnostic }
 
 // channelFault is the result when the relay or the channel's settings are at
-// fault, whatever the mail: TLS, credentials, a relay that serves nobody. It is
-// where a pause of the whole channel can begin, so that no reminder pays for it.
+// fault, whatever the mail: TLS, credentials, a relay that serves nobody. The
+// channel pauses, and no reminder pays for it.
 func channelFault(diagnostic string) reminder.Result {
-	return reminder.Result{Outcome: reminder.Transient, Diagnostic: diagnostic}
+	return reminder.Result{Outcome: reminder.Transient, Fault: reminder.FaultChannel, Diagnostic: diagnostic}
 }
 
 // judge is the result of a step that failed.
@@ -49,14 +49,15 @@ func (d *dialogue) judge(ctx context.Context, at stage, err error) reminder.Resu
 		return answered(at, reply.Code)
 	}
 	if at == stageEnd && !d.conn.cut {
-		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: kind(ctx, err) + " after the mail was sent"}
+		return reminder.Result{Outcome: reminder.Unknown, Fault: reminder.FaultEndpoint, Diagnostic: kind(ctx, err) + " after the mail was sent"}
 	}
 	return lost(ctx, at, err)
 }
 
 // answered is the result that a relay's code means; its text is never looked at.
 //
-//	4xx                                         Transient
+//	421, 4xx before MAIL                        Transient, a fault of the endpoint
+//	other 4xx, such as greylisting              Transient
 //	530, 534, 535, 538: log in, use TLS         Transient, a fault of the channel
 //	5xx before MAIL                             Transient, a fault of the channel
 //	5xx to RCPT                                 Permanent, InvalidRecipient
@@ -74,7 +75,11 @@ func answered(at stage, code int) reminder.Result {
 	case code/100 != 4 && at == stageEnd:
 		return reminder.Result{Outcome: reminder.Unknown, Diagnostic: text}
 	}
-	return reminder.Result{Outcome: reminder.Transient, Diagnostic: text}
+	res := reminder.Result{Outcome: reminder.Transient, Diagnostic: text}
+	if code == 421 || beforeMail(at, code) {
+		res.Fault = reminder.FaultEndpoint
+	}
+	return res
 }
 
 // beforeMail tells whether a refusal is about the client and not about the mail.
@@ -92,7 +97,7 @@ func lost(ctx context.Context, at stage, err error) reminder.Result {
 	if errors.Is(err, errNotAllowed) {
 		return refusedAddress()
 	}
-	return reminder.Result{Outcome: reminder.Transient, Diagnostic: fmt.Sprintf("%s at %s, before the mail was sent", kind(ctx, err), at)}
+	return reminder.Result{Outcome: reminder.Transient, Fault: faultOf(ctx, err), Diagnostic: fmt.Sprintf("%s at %s, before the mail was sent", kind(ctx, err), at)}
 }
 
 // kind names a failure. The end of ctx breaks the connection, which looks like a

@@ -21,7 +21,8 @@ func Channel(obj *v1alpha1.ReminderChannel) reminder.Channel {
 		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
 		Type: reminder.ChannelType(obj.Spec.Type), Dedupes: Dedupes(obj),
 		SendTimeout: timeout, AckWait: ackWait, Lease: ackWait + timeout/2 + margin,
-		Concurrency: Concurrency(obj), Signed: SecretName(obj) != "", HTTP: httpOf(obj), SMTP: smtpOf(obj), NATS: natsOf(obj),
+		Concurrency: Concurrency(obj), RateLimit: rateLimitOf(obj), MaxInFlightPerTenant: maxInFlightPerTenant(obj),
+		Signed: SecretName(obj) != "", HTTP: httpOf(obj), SMTP: smtpOf(obj), NATS: natsOf(obj),
 		ReconcileURL: reminder.Endpoint(obj.Spec.ReconcileURL),
 	}
 }
@@ -49,6 +50,25 @@ func Concurrency(obj *v1alpha1.ReminderChannel) int {
 		return int(*w.Concurrency)
 	}
 	return v1alpha1.DefaultConcurrency
+}
+
+func rateLimitOf(obj *v1alpha1.ReminderChannel) *reminder.RateLimit {
+	r := obj.Spec.RateLimit
+	if r == nil {
+		return nil
+	}
+	out := &reminder.RateLimit{PerSecond: int(r.PerSecond), Burst: int(r.Burst)}
+	if out.Burst == 0 {
+		out.Burst = out.PerSecond
+	}
+	return out
+}
+
+func maxInFlightPerTenant(obj *v1alpha1.ReminderChannel) int {
+	if most := obj.Spec.MaxInFlightPerTenant; most != nil {
+		return int(*most)
+	}
+	return 0
 }
 
 // Replicas is the number of workers.

@@ -36,18 +36,15 @@ func UnsupportedSchedule(obj *v1alpha1.ReminderSchedule) []string {
 // UnsupportedChannel names the fields of a channel that are set and that this
 // version does not act on.
 func UnsupportedChannel(obj *v1alpha1.ReminderChannel) []string {
-	spec := obj.Spec
-	uses := []use{
-		{"spec.rateLimit", spec.RateLimit != nil},
-		{"spec.maxInFlightPerTenant", spec.MaxInFlightPerTenant != nil},
+	w := obj.Spec.Workers
+	if w == nil {
+		return nil
 	}
-	if w := spec.Workers; w != nil {
-		uses = append(uses,
-			use{"spec.workers.minReplicas", w.MinReplicas != nil},
-			use{"spec.workers.maxReplicas", w.MaxReplicas != nil},
-			use{"spec.workers.drainWithin", w.DrainWithin != nil})
-	}
-	return paths(uses)
+	return paths([]use{
+		{"spec.workers.minReplicas", w.MinReplicas != nil},
+		{"spec.workers.maxReplicas", w.MaxReplicas != nil},
+		{"spec.workers.drainWithin", w.DrainWithin != nil},
+	})
 }
 
 // Listed puts paths into one sentence.

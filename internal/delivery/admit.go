@@ -36,12 +36,21 @@ func Admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) De
 	return d
 }
 
+// explained is the diagnostic of a record that ends for a reason before a submission.
+func explained(r reminder.Record, f Facts, reason reminder.Reason) string {
+	switch {
+	case reason == reminder.InvalidEligibility:
+		return clip("spec.delivery.eligibility: "+f.Undecidable, maxDiagnostic)
+	case reason == reminder.DeadlineReached && f.Paused != nil:
+		return clip(pausedText(f.Paused.Diagnostic), maxDiagnostic)
+	}
+	return r.Diagnostic
+}
+
 // admit decides as if the reminder were due.
 func admit(r reminder.Record, f Facts, p Policy, owner string, now time.Time) Decision {
 	if reason, state := obstacle(r, f, p, now); reason != "" {
-		if reason == reminder.InvalidEligibility {
-			r.Diagnostic = clip("spec.delivery.eligibility: "+f.Undecidable, maxDiagnostic)
-		}
+		r.Diagnostic = explained(r, f, reason)
 		return conclude(r, state, reason, f.Reconciled, p, now)
 	}
 	if p.AsksEligibility && f.Eligible.Verdict != reminder.Yes && !now.Before(dueTime(r)) {

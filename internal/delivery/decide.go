@@ -11,6 +11,9 @@ import (
 // record is the one that the caller wrote last: Claimed, or Sending where the
 // channel cannot deduplicate.
 func Decide(r reminder.Record, res reminder.Result, p Policy, now time.Time) Decision {
+	if res.Fault == reminder.FaultChannel && res.Outcome == reminder.Transient {
+		return excuse(r, res, now)
+	}
 	d := judge(submitted(r), res, p, now)
 	if d.Action == Ask {
 		return d
@@ -70,6 +73,27 @@ func Release(r reminder.Record, now time.Time) Decision {
 		next.Attempts-- // the mark counted a submission that was not made
 	}
 	return Decision{Action: Retry, Record: next, At: now}
+}
+
+// excuse gives a claim back after the channel itself was refused: no reminder pays
+// for that with an attempt. It is due again after RetryAfter, or at its deadline,
+// which then ends it and finds in the diagnostic why.
+func excuse(r reminder.Record, res reminder.Result, now time.Time) Decision {
+	at := now.Add(res.RetryAfter)
+	if at.After(r.DeadlineTime) {
+		at = r.DeadlineTime
+	}
+	d := Release(r, now)
+	d.At, d.Record.Receipt, d.Record.Diagnostic = at, "", clip(pausedText(res.Diagnostic), maxDiagnostic)
+	return d
+}
+
+func pausedText(diagnostic string) string {
+	const text = "the channel was paused"
+	if diagnostic == "" {
+		return text
+	}
+	return text + ": " + diagnostic
 }
 
 // Upgrade is what a late acceptance makes of a record that another worker has

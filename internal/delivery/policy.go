@@ -55,6 +55,9 @@ type Facts struct {
 	// Eligible and Reconciled are what was answered to a Question; zero while it was
 	// not put.
 	Eligible, Reconciled reminder.Answer
+	// Paused is set while the worker submits nothing to the channel. It stops no
+	// reminder by itself: it says why one came to its deadline.
+	Paused *reminder.Pause
 }
 
 // refusal is the reason why the reminder must not be sent now; empty when it may.

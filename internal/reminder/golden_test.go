@@ -72,6 +72,7 @@ var sampleSchedule = reminder.Schedule{
 var sampleChannel = reminder.Channel{
 	SchemaVersion: 1, Namespace: "shop", Name: "billing-email", UID: "77af", CreateTime: nine, Generation: 2, Type: reminder.ChannelHTTP,
 	Dedupes: true, SendTimeout: 10 * time.Second, AckWait: 21 * time.Second, Lease: 27 * time.Second, Concurrency: 32, Signed: true,
+	RateLimit: &reminder.RateLimit{PerSecond: 50, Burst: 100}, MaxInFlightPerTenant: 20,
 	HTTP: &reminder.HTTPChannel{
 		URL: "https://mail.example.com/v1/send", Method: "POST",
 		Headers: []reminder.HTTPHeader{{Name: "X-Tenant", Value: "shop"}}, SuccessCodes: []int{202},
@@ -87,7 +88,11 @@ var sampleRecipient = reminder.Recipient{
 
 var sampleWorker = reminder.Worker{
 	SchemaVersion: 1, Namespace: "shop", Channel: "billing-email", Name: "worker-1", StartTime: nine, BeatTime: nine.Add(time.Minute), InFlight: 3,
+	Limit: 16, Throttled: 7,
+	Pause: &reminder.Pause{Cause: reminder.PauseRefused, SinceTime: nine, UntilTime: nine.Add(time.Minute), Diagnostic: "code 535 at AUTH"},
 }
+
+var sampleStakes = reminder.Stakes{SchemaVersion: 1, Stakes: []reminder.Stake{{Name: "worker-1", Parts: 500_000, RenewTime: nine}}}
 
 var sampleTotals = reminder.Totals{
 	SchemaVersion: 1, Namespace: "shop", Schedule: "renewal.notice", Applied: 4711, Sent: 10, SentLate: 1, Cancelled: 2, Dead: 3, Discarded: 4,
@@ -198,6 +203,10 @@ func TestGolden(t *testing.T) {
 	t.Run("worker", func(t *testing.T) {
 		t.Parallel()
 		checkGolden(t, sampleWorker, reminder.EncodeEntry[reminder.Worker], reminder.DecodeEntry[reminder.Worker])
+	})
+	t.Run("stakes", func(t *testing.T) {
+		t.Parallel()
+		checkGolden(t, sampleStakes, reminder.EncodeEntry[reminder.Stakes], reminder.DecodeEntry[reminder.Stakes])
 	})
 	t.Run("totals", func(t *testing.T) {
 		t.Parallel()

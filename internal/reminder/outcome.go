@@ -24,6 +24,8 @@ type Result struct {
 	// Reason refines Permanent: PermanentFailure, InvalidRecipient, EndpointGone
 	// or InvalidMessage. Empty for the other outcomes.
 	Reason Reason
+	// Fault is what the outcome tells of the channel itself; empty when nothing.
+	Fault Fault
 	// RetryAfter is the wait that the receiver asked for; 0 when it did not ask.
 	RetryAfter time.Duration
 	// Receipt names the acceptance at the receiver, such as a status code or a

@@ -135,6 +135,10 @@ type Channel struct {
 	Lease       time.Duration `json:"lease"`
 	// Concurrency is the largest number of reminders in flight per worker.
 	Concurrency int `json:"concurrency"`
+	// RateLimit bounds the submissions of all workers together; nil for no bound.
+	// MaxInFlightPerTenant bounds those under way for one tenant; 0 for no bound.
+	RateLimit            *RateLimit `json:"rateLimit,omitempty"`
+	MaxInFlightPerTenant int        `json:"maxInFlightPerTenant,omitempty"`
 	// Signed: the channel names a Secret, so that nothing may be sent without what
 	// is in it: unsigned, or without authentication.
 	Signed bool         `json:"signed,omitempty"`
@@ -156,8 +160,21 @@ func (c Channel) Validate() error {
 	if c.Concurrency < 1 {
 		return fmt.Errorf("channel %s/%s: concurrency is %d, must be 1 or more: %w", c.Namespace, c.Name, c.Concurrency, ErrMalformed)
 	}
+	if r := c.RateLimit; r != nil && (r.PerSecond < 1 || r.Burst < 1) {
+		return fmt.Errorf("channel %s/%s: a rate limit of %d with a burst of %d, both must be 1 or more: %w", c.Namespace, c.Name, r.PerSecond, r.Burst, ErrMalformed)
+	}
 	return nil
 }
+
+// RateLimit is a token bucket: submissions per second over time, and how many may
+// start at once; both 1 or more.
+type RateLimit struct {
+	PerSecond int `json:"perSecond"`
+	Burst     int `json:"burst"`
+}
+
+// Limited tells whether the workers of the channel have limits to divide.
+func (c Channel) Limited() bool { return c.RateLimit != nil || c.MaxInFlightPerTenant > 0 }
 
 // HTTPChannel configures a channel of type HTTP. The URL may be a credential
 // and must not appear in any log, event, status, metric or error.
@@ -216,12 +233,19 @@ type Worker struct {
 	Name          string    `json:"name"`
 	StartTime     time.Time `json:"startTime"`
 	BeatTime      time.Time `json:"beatTime"`
-	InFlight      int       `json:"inFlight"`
+	// InFlight is the number of reminders in hand, Limit how many may be: the
+	// channel's concurrency, or fewer while the receiver is overloaded.
+	InFlight int `json:"inFlight"`
+	Limit    int `json:"limit,omitempty"`
+	// Throttled counts submissions that waited for a limit, since StartTime.
+	Throttled int64 `json:"throttled,omitempty"`
+	// Pause is set while the worker submits nothing.
+	Pause *Pause `json:"pause,omitempty"`
 }
 
 // Entry is any value of the registry or the audience bucket.
 type Entry interface {
-	Schedule | Channel | Recipient | Worker
+	Schedule | Channel | Recipient | Worker | Stakes
 }
 
 // EncodeEntry is the stored form of a registry or audience entry.

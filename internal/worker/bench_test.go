@@ -121,7 +121,7 @@ func (b *bench) again(r reminder.Record) {
 func (b *bench) worker(change func(*worker.Options)) *worker.Worker {
 	o := worker.Options{
 		Namespace: "shop", Channel: "mail", Name: "w", Retention: retention, Grace: 10 * time.Second,
-		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters,
+		Ledger: b.Ledger, Queue: b.Queue, Registry: b.Registry, Audience: b.Audience, DeadLetters: b.DeadLetters, Peers: b.Registry,
 		NewSender: func(reminder.Channel) (worker.Sender, error) { return b.receiver, nil },
 		Now:       time.Now, Log: slog.New(b.logged),
 	}

@@ -27,6 +27,7 @@ var errUnreadable = errors.New("unreadable due job")
 // job is one delivered due job with what was read for it.
 type job struct {
 	broker.Delivery
+	turn     *turn
 	clock    func() time.Time
 	record   reminder.Record
 	revision uint64
@@ -41,9 +42,9 @@ func (j job) now() time.Time { return j.clock() }
 
 // handle takes one due job to its acknowledgement, or gives it back. A panic is
 // a bug of ours or a poisonous reminder: it must not take the others down.
-func (w *Worker) handle(ctx context.Context, d broker.Delivery) {
-	w.inFlight.Add(1)
-	defer w.inFlight.Add(-1)
+func (w *Worker) handle(ctx context.Context, t *turn) {
+	d := t.Delivery
+	defer signal(w.scouted)
 	defer w.extend(d)()
 	defer func() {
 		if p := recover(); p != nil {
@@ -51,8 +52,18 @@ func (w *Worker) handle(ctx context.Context, d broker.Delivery) {
 			w.pause(d, pauseUnavailable)
 		}
 	}()
+	defer func() {
+		if t != nil {
+			w.desk.done(t)
+		}
+	}()
 	failpoint.Hit(failpoint.W0Fetched)
-	err := w.work(ctx, d)
+	err := w.work(ctx, t)
+	if moved, ok := errors.AsType[*movedDeadlineError](err); ok {
+		w.desk.again(t, moved.to)
+		t = nil // it is in line again
+		return
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, reminder.ErrNewerSchema):
@@ -86,16 +97,29 @@ func (w *Worker) extend(d broker.Delivery) (stop func()) {
 	return func() { close(done) }
 }
 
-func (w *Worker) work(ctx context.Context, d broker.Delivery) error {
-	j, err := w.read(ctx, d)
+func (w *Worker) work(ctx context.Context, t *turn) error {
+	j, err := w.read(ctx, t.Delivery)
 	if err != nil {
 		return err
+	}
+	j.turn = t
+	if t.Ahead && j.record.State.Terminal() {
+		return nil // whoever ended it removes the job, or the consumer delivers it again
 	}
 	facts, err := w.facts(ctx, &j)
 	if err != nil {
 		return w.expired(ctx, j, err)
 	}
+	facts.Paused = w.desk.pause()
 	return w.apply(ctx, j, w.admit(ctx, j, facts))
+}
+
+// movedDeadlineError: the envelope of a job was past its deadline, its record is not.
+type movedDeadlineError struct{ to time.Time }
+
+// Error names the time.
+func (m *movedDeadlineError) Error() string {
+	return "the deadline is " + m.to.UTC().Format(time.RFC3339)
 }
 
 // clockOf is our clock, put forward to the broker's time of the job where it is
@@ -147,7 +171,7 @@ func (w *Worker) reject(ctx context.Context, d broker.Delivery, cause error) {
 		return
 	}
 	w.Log.Error("Rejected an unreadable due job", "token", d.Token, "sequence", d.Sequence, "error", cause)
-	if err := d.Drop(); err != nil {
+	if err := d.Drop(ctx); err != nil {
 		w.Log.Warn("Dropping a due job failed", "token", d.Token, "error", err)
 	}
 }
@@ -160,7 +184,7 @@ func (w *Worker) expired(ctx context.Context, j job, cause error) error {
 		return cause
 	}
 	j.policy = delivery.Policy{Retention: w.Retention, Lease: j.channel.Lease, Reconciles: j.channel.ReconcileURL != ""}
-	return w.apply(ctx, j, w.admit(ctx, j, delivery.Facts{Epoch: j.record.Epoch}))
+	return w.apply(ctx, j, w.admit(ctx, j, delivery.Facts{Epoch: j.record.Epoch, Paused: w.desk.pause()}))
 }
 
 func (w *Worker) pause(d broker.Delivery, delay time.Duration) {

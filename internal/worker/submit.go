@@ -14,6 +14,12 @@ import (
 
 // submit claims the reminder and hands it to the channel.
 func (w *Worker) submit(ctx context.Context, j job, claim reminder.Record) error {
+	switch {
+	case j.turn.may == "":
+		return &movedDeadlineError{j.record.DeadlineTime}
+	case !w.desk.still(j.turn):
+		return w.giveWay(j)
+	}
 	if err := w.save(ctx, &j, claim); err != nil {
 		return err
 	}
@@ -31,7 +37,7 @@ func (w *Worker) submit(ctx context.Context, j job, claim reminder.Record) error
 	if ctx.Err() != nil || j.lapsed() {
 		return w.release(ctx, j)
 	}
-	result := w.send(ctx, j, message)
+	result := w.told(j, w.send(ctx, j, message))
 	failpoint.Hit(failpoint.W4Answered)
 	err = w.settle(ctx, j, w.decide(ctx, j, result))
 	if errors.Is(err, reminder.ErrConflict) {

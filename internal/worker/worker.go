@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -22,7 +23,8 @@ type Ledger interface {
 
 // Queue is the part of the queue that a worker uses.
 type Queue interface {
-	Consume(ctx context.Context, namespace, channel string, limit int, fn func(broker.Delivery)) error
+	Fetch(ctx context.Context, namespace, channel string, limit int, fn func(broker.Delivery)) error
+	Peek(ctx context.Context, namespace, channel, schedule string, from uint64) (broker.Delivery, error)
 	Release(ctx context.Context, r reminder.Record, revision uint64, at, now time.Time) error
 }
 
@@ -68,6 +70,13 @@ type Options struct {
 	Registry    Registry
 	Audience    Audience
 	DeadLetters DeadLetters
+	// Peers tells of other workers and schedules of the channel; nil for a worker
+	// that is alone, has the channel's limits to itself and looks at no schedule
+	// out of turn.
+	Peers Peers
+	// BeatEvery is the time between heartbeats, default 10 s, StakeEvery between
+	// looks at the worker's part of the channel's limits, default 2 s.
+	BeatEvery, StakeEvery time.Duration
 	// NewSender makes the sender of a channel's entry.
 	NewSender func(reminder.Channel) (Sender, error)
 	// NewAsker makes the asker of a channel's entry; nil where nobody can be asked.
@@ -88,13 +97,12 @@ type Worker struct {
 	messages *compiled
 	// conditions are compiled like messages.
 	conditions *conditions
-	inFlight   atomic.Int64
-	running    sync.WaitGroup
-	// consuming is what a change of Concurrency ends, so that it begins again.
-	consuming atomic.Pointer[consuming]
+	desk       *desk
+	// freed gets a value when a job has left the line, scouted when one that was
+	// taken out of turn may have.
+	freed, scouted chan struct{}
+	running        sync.WaitGroup
 }
-
-type consuming struct{ restart context.CancelFunc }
 
 // open is a channel that is ready to send.
 type open struct {
@@ -107,9 +115,16 @@ type open struct {
 func New(o Options) *Worker {
 	var instance [4]byte
 	_, _ = rand.Read(instance[:]) // never fails (crypto/rand)
+	if o.BeatEvery == 0 {
+		o.BeatEvery = 10 * time.Second
+	}
+	if o.StakeEvery == 0 {
+		o.StakeEvery = 2 * time.Second
+	}
 	return &Worker{
 		Options: o, owner: o.Name + "/" + hex.EncodeToString(instance[:]), start: o.Now(),
-		opened: make(chan struct{}), messages: newCompiled(), conditions: newConditions(),
+		opened: make(chan struct{}), messages: newCompiled(), conditions: newConditions(), desk: newDesk(o.Now),
+		freed: make(chan struct{}, 1), scouted: make(chan struct{}, 1),
 	}
 }
 
@@ -118,12 +133,19 @@ func (w *Worker) Run(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var parts sync.WaitGroup
-	parts.Go(func() { w.supervise(ctx, "Watching the channel failed", w.watchChannel) })
-	parts.Go(func() { w.supervise(ctx, "Heartbeat failed", w.beat) })
-	parts.Go(func() {
-		w.supervise(ctx, "Consuming due jobs failed", func(ctx context.Context) error { return w.consume(ctx, work) })
-	})
+	for message, part := range map[string]func(context.Context) error{
+		"Watching the channel failed":         w.watchChannel,
+		"Heartbeat failed":                    w.beat,
+		"Sharing the channel's limits failed": w.divide,
+		"Holding due jobs failed":             w.hold,
+		"Looking ahead failed":                w.scout,
+		"Consuming due jobs failed":           w.intake,
+		"Handing out due jobs failed":         func(ctx context.Context) error { return w.dispatch(ctx, work) },
+	} {
+		parts.Go(func() { w.supervise(ctx, message, part) })
+	}
 	parts.Wait()
+	w.giveBack(0, w.desk.empty())
 	w.drain(stop)
 	return nil
 }
@@ -140,7 +162,7 @@ func (w *Worker) drain(stop context.CancelFunc) {
 	w.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := w.Registry.Rest(ctx, w.heartbeat()); err != nil {
+	if err := errors.Join(w.unstake(ctx), w.Registry.Rest(ctx, w.heartbeat())); err != nil {
 		w.Log.Warn("Removing the heartbeat failed", "error", err)
 	}
 	w.Log.Info("Worker stopped", "worker", w.Name)
@@ -172,11 +194,9 @@ func (w *Worker) open(c reminder.Channel) error {
 		return err
 	}
 	w.channel.Store(&open{Channel: c, sender: sender, asker: asker})
+	w.desk.open(c)
 	w.openOnce.Do(func() { close(w.opened) })
 	w.Log.Info("Channel opened", "channel", w.Channel, "type", c.Type, "generation", c.Generation)
-	if r := w.consuming.Load(); r != nil && before != nil && before.Concurrency != c.Concurrency {
-		r.restart()
-	}
 	return nil
 }
 
@@ -190,14 +210,13 @@ func (w *Worker) awaitChannel(ctx context.Context) error {
 	}
 }
 
-const beatEvery = 10 * time.Second
-
-// beat says that the worker is live, from when it can send on.
+// beat says that the worker is live, from when it can send on, and at once when a
+// pause begins or ends.
 func (w *Worker) beat(ctx context.Context) error {
 	if err := w.awaitChannel(ctx); err != nil {
 		return err
 	}
-	tick := time.NewTicker(beatEvery)
+	tick := time.NewTicker(w.BeatEvery)
 	defer tick.Stop()
 	for {
 		if err := w.Registry.Beat(ctx, w.heartbeat()); err != nil {
@@ -206,58 +225,14 @@ func (w *Worker) beat(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-w.desk.news:
 		case <-tick.C:
 		}
 	}
 }
 
 func (w *Worker) heartbeat() reminder.Worker {
-	return reminder.Worker{
-		Namespace: w.Namespace, Channel: w.Channel, Name: w.Name,
-		StartTime: w.start, BeatTime: w.Now(), InFlight: int(w.inFlight.Load()),
-	}
-}
-
-// consume hands due jobs to handlers until ctx ends, and begins again whenever
-// Concurrency changes.
-func (w *Worker) consume(ctx, work context.Context) error {
-	if err := w.awaitChannel(ctx); err != nil {
-		return err
-	}
-	for {
-		part, cancel := context.WithCancel(ctx)
-		w.consuming.Store(&consuming{restart: cancel})
-		err := w.consumeAtMost(part, work, w.channel.Load().Concurrency)
-		restarted := part.Err() != nil && ctx.Err() == nil
-		if cancel(); !restarted {
-			return err
-		}
-	}
-}
-
-// consumeAtMost has at most limit handlers at once. A job that finds no place
-// before ctx ends is given back.
-func (w *Worker) consumeAtMost(ctx, work context.Context, limit int) error {
-	places := make(chan struct{}, limit)
-	return w.Queue.Consume(ctx, w.Namespace, w.Channel, limit, func(d broker.Delivery) {
-		if ctx.Err() != nil {
-			w.giveBack(d)
-			return
-		}
-		select {
-		case <-ctx.Done():
-			w.giveBack(d)
-		case places <- struct{}{}:
-			w.running.Go(func() {
-				defer func() { <-places }()
-				w.handle(work, d)
-			})
-		}
-	})
-}
-
-func (w *Worker) giveBack(d broker.Delivery) {
-	if err := d.Nak(0); err != nil {
-		w.Log.Warn("Giving a job back failed", "token", d.Token, "error", err)
-	}
+	beat := reminder.Worker{Namespace: w.Namespace, Channel: w.Channel, Name: w.Name, StartTime: w.start, BeatTime: w.Now()}
+	w.desk.report(&beat)
+	return beat
 }

@@ -88,6 +88,9 @@ func compare(t *testing.T, got, want reminder.Result) {
 	if want.Receipt == "" {
 		want.Receipt = got.Receipt
 	}
+	if want.Fault == "" { // what it tells of the channel has a table of its own
+		want.Fault = got.Fault
+	}
 	if got != want {
 		t.Errorf("result is %+v, want %+v", got, want)
 	}

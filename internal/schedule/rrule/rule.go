@@ -46,7 +46,9 @@ func (r *Rule) Interval() int { return int(r.interval) }
 
 // Alike tells whether all days that have hits have them at the same times of day. BYSETPOS can make them differ, and so
 // does a start, before which times of its day do not count.
-func (r *Rule) Alike() bool { return r.chosen == nil && r.start-floorDiv(r.start, day)*day <= r.times[0] }
+func (r *Rule) Alike() bool {
+	return r.chosen == nil && r.start-floorDiv(r.start, day)*day <= r.times[0]
+}
 
 // Until returns the UNTIL of the rule, and whether it was written as an instant in UTC. Then the caller must apply it;
 // otherwise it is a wall time and the rule ends there. The zero time means that there is none.
