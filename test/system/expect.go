@@ -155,8 +155,17 @@ func (s *System) WaitReason(t testing.TB, name, reason string) {
 // Records are the latest records of a schedule, by recipient and slot.
 func (s *System) Records(t testing.TB, schedule string) []reminder.Record {
 	t.Helper()
+	records, err := s.RecordsOf(t.Context(), schedule)
+	if err != nil {
+		t.Logf("read the ledger: %v", err)
+	}
+	return records
+}
+
+// RecordsOf is Records for programs that are no tests.
+func (s *System) RecordsOf(ctx context.Context, schedule string) ([]reminder.Record, error) {
 	found := map[string]reminder.Record{}
-	err := s.Broker.Ledger.Of(t.Context(), Tenant, schedule, func(r broker.Revision) error {
+	err := s.Broker.Ledger.Of(ctx, Tenant, schedule, func(r broker.Revision) error {
 		if r.Err != nil {
 			return r.Err
 		}
@@ -164,10 +173,9 @@ func (s *System) Records(t testing.TB, schedule string) []reminder.Record {
 		return nil
 	})
 	if err != nil {
-		t.Logf("read the ledger: %v", err)
-		return nil
+		return nil, err
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b reminder.Record) int { return compare(a.Key.String(), b.Key.String()) })
+	return slices.SortedFunc(maps.Values(found), func(a, b reminder.Record) int { return compare(a.Key.String(), b.Key.String()) }), nil
 }
 
 func compare(a, b string) int {
