@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
@@ -129,12 +130,26 @@ func (c *crash) runScheduler(ctx context.Context, s schedulerCell) ([]*cluster.P
 			return nil, err
 		}
 	}
-	if !slices.ContainsFunc(armed, (*cluster.Process).Running) {
-		if armed, err = c.arm(schedulerCell{run: run{cell: "after-" + s.cell, repeat: s.repeat}, schedulerRow: schedulerRow{point: "none"}}); err != nil {
-			return nil, err
+	return c.repair(ctx, s, armed)
+}
+
+// repair waits until the run's schedule is planned, or gone, by the controllers that
+// live, or by a new one once all have died.
+func (c *crash) repair(ctx context.Context, s schedulerCell, armed []*cluster.Process) ([]*cluster.Process, error) {
+	err := c.await(ctx, "the repair", func(ctx context.Context) (bool, string, error) {
+		if !slices.ContainsFunc(armed, (*cluster.Process).Running) {
+			next, err := c.arm(schedulerCell{run: run{cell: "after-" + s.cell, repeat: s.repeat}, schedulerRow: schedulerRow{point: "none"}})
+			if armed = append(armed, next...); err != nil {
+				return false, "", err
+			}
 		}
-	}
-	return armed, c.awaitPlanned(ctx, s)
+		done, seen, err := c.observed(ctx, s)
+		if s.deleted {
+			return apierrors.IsNotFound(err), "it is there", client.IgnoreNotFound(err)
+		}
+		return done, seen, err
+	})
+	return armed, err
 }
 
 // deletePlanned deletes the schedule once its reminders are planned.
@@ -191,17 +206,6 @@ func (c *crash) observed(ctx context.Context, s schedulerCell) (bool, string, er
 	obj := &v1alpha1.ReminderSchedule{}
 	err := c.Client.Get(ctx, client.ObjectKey{Namespace: system.Tenant, Name: s.name()}, obj)
 	return err == nil && obj.Status.ObservedGeneration == obj.Generation, fmt.Sprintf("%+v", obj.Status), err
-}
-
-// awaitPlanned waits until the run's schedule is planned, or gone.
-func (c *crash) awaitPlanned(ctx context.Context, s schedulerCell) error {
-	return c.await(ctx, "the repair", func(ctx context.Context) (bool, string, error) {
-		if s.deleted {
-			_, _, err := c.observed(ctx, s)
-			return client.IgnoreNotFound(err) == nil && err != nil, "it is there", client.IgnoreNotFound(err)
-		}
-		return c.observed(ctx, s)
-	})
 }
 
 // awaitSchedulers waits until all runs are as they must be.

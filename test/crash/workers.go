@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,6 +45,10 @@ func workerCells(o options) []workerCell {
 			}
 		}
 	}
+	// Those that are armed alike run together.
+	slices.SortStableFunc(all, func(a, b workerCell) int {
+		return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.armed(), b.armed()))
+	})
 	return all
 }
 
