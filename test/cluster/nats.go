@@ -191,6 +191,14 @@ func (n *NATS) Restart(ctx context.Context) error {
 	return n.WaitReady(ctx)
 }
 
+// RestartWith is Restart with another configuration.
+func (n *NATS) RestartWith(ctx context.Context, c NATSConfig) error {
+	if err := n.configure(c); err != nil {
+		return err
+	}
+	return n.Restart(ctx)
+}
+
 // stop ends the server in order, so that a kept store opens fast the next time.
 func (n *NATS) stop() {
 	_ = n.Resume() // it may stand still, or have ended

@@ -108,6 +108,16 @@ func (s *System) Schedule(t testing.TB, name string) *v1alpha1.ReminderSchedule 
 	return obj
 }
 
+// Channel reads a channel.
+func (s *System) Channel(t testing.TB, name string) *v1alpha1.ReminderChannel {
+	t.Helper()
+	obj := &v1alpha1.ReminderChannel{}
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: Tenant, Name: name}, obj); err != nil {
+		t.Fatalf("get channel %s: %v", name, err)
+	}
+	return obj
+}
+
 // WaitCounts waits until the counts in status are as wanted.
 func (s *System) WaitCounts(t testing.TB, name, what string, ok func(v1alpha1.ReminderCounts) bool) {
 	t.Helper()
