@@ -19,6 +19,17 @@
 //
 // A cell that is not as it must be is named, with the command that runs it again,
 // and the exit code is 1.
+//
+// With -broker (make broker-faults) it is the broker that suffers, beside 10,000
+// reminders for each kind of fault: one server is killed twenty times, of three the
+// leaders ten times, and one stands still for 5, 30 and 120 s:
+//
+//	go run ./test/crash -broker [-cell kill|leader|stop] [-reminders 10000] [-faults n] [-stops 5s,30s]
+//
+// What was acknowledged must be stored and must have an outcome, and no liveness
+// probe may fail. Its last line is
+//
+//	broker: faults=33 acked=30000 stored=30000 terminal=30000 lost=0 duplicates=0 counters=exact seconds=<n>
 package main
 
 import (
@@ -28,7 +39,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -44,6 +57,10 @@ type options struct {
 	schedulerRepeats int
 	batch            int // worker cells at a time, one process each
 	keep             bool
+
+	broker            bool
+	reminders, faults int             // of each kind of broker fault
+	stops             []time.Duration // how long the broker stands still
 }
 
 func main() {
@@ -53,7 +70,19 @@ func main() {
 	flag.IntVar(&o.schedulerRepeats, "scheduler-repeats", 5, "runs of each scheduler cell")
 	flag.IntVar(&o.batch, "batch", 18, "worker cells at a time; each is a process")
 	flag.BoolVar(&o.keep, "keep", false, "keep the logs although all went well")
+	flag.BoolVar(&o.broker, "broker", false, "faults of the broker instead")
+	flag.IntVar(&o.reminders, "reminders", 10_000, "with -broker: reminders beside each kind of fault")
+	flag.IntVar(&o.faults, "faults", 0, "with -broker: at most so many of each kind; 0 means all")
+	stops := flag.String("stops", "5s,30s,120s", "with -broker: how long the server stands still")
 	flag.Parse()
+	for text := range strings.SplitSeq(*stops, ",") {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "crash: -stops:", err)
+			os.Exit(2)
+		}
+		o.stops = append(o.stops, d)
+	}
 	ctrl.SetLogger(logr.Discard()) // the clients' chatter; the product's processes log to files
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	ctx, cancel := system.WithParents(ctx)
@@ -68,6 +97,9 @@ func main() {
 
 // runMatrix runs the matrix and fails when a cell is not as it must be.
 func runMatrix(ctx context.Context, o options, out io.Writer) error {
+	if o.broker {
+		return runBrokerFaults(ctx, o, newPrinter(out))
+	}
 	workers, schedulers := workerCells(o), schedulerCells(o)
 	if len(workers)+len(schedulers) == 0 || flag.NArg() > 0 || o.batch < 1 {
 		return fmt.Errorf("no cell is named %q; names are like W4/Park/reject and C3/dead, and -h explains", o.cell)

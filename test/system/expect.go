@@ -230,8 +230,8 @@ func (s *System) conditions(t testing.TB, name string) []string {
 	return all
 }
 
-// deployments are the names of the worker Deployments.
-func (s *System) deployments() []string {
+// Deployments are the names of the worker Deployments.
+func (s *System) Deployments() []string {
 	var list appsv1.DeploymentList
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -135,7 +135,7 @@ func (s *System) logWorkers(t testing.TB) {
 	if s.Node == nil {
 		return
 	}
-	for _, d := range s.deployments() {
+	for _, d := range s.Deployments() {
 		for _, c := range s.Node.Children(d) {
 			if c.Process != nil {
 				t.Logf("%s:\n%s", c.Process.Name(), c.Process.Tail(40))
