@@ -94,8 +94,9 @@ func (b *brokerRun) leader(ctx context.Context, js jetstream.JetStream, what [2]
 	return leader, err
 }
 
-// noticed is after how long of a stop the conditions must say so: a client finds a
-// connection dead after three pings, 15 s, and status is written within a few more.
+// noticed is how long a stop must be for the condition to be waited for; the stop then
+// lasts at least until it is there. A client finds a connection dead after three pings,
+// 15 s, and a channel is looked at every 30 s.
 const noticed = 25 * time.Second
 
 // stopBroker stops the server where it is for a while. The channel must say

@@ -22,7 +22,7 @@ import (
 // authority signs what a NATS server with JWT authentication believes.
 type authority struct {
 	operator, account nkeys.KeyPair
-	claims            *jwt.AccountClaims
+	claims, system    *jwt.AccountClaims
 }
 
 func must[V any](t *testing.T) func(V, error) V {
@@ -40,6 +40,7 @@ func newAuthority(t *testing.T) *authority {
 	a := &authority{operator: must[nkeys.KeyPair](t)(nkeys.CreateOperator()), account: must[nkeys.KeyPair](t)(nkeys.CreateAccount())}
 	a.claims = jwt.NewAccountClaims(must[string](t)(a.account.PublicKey()))
 	a.claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
+	a.system = jwt.NewAccountClaims(must[string](t)(must[nkeys.KeyPair](t)(nkeys.CreateAccount()).PublicKey()))
 	return a
 }
 
@@ -56,8 +57,9 @@ func (a *authority) credentials(t *testing.T) (id string, file []byte) {
 func (a *authority) config(t *testing.T) cluster.NATSConfig {
 	t.Helper()
 	operator := must[string](t)(jwt.NewOperatorClaims(must[string](t)(a.operator.PublicKey())).Encode(a.operator))
-	account := must[string](t)(a.claims.Encode(a.operator))
-	return cluster.NATSConfig{Server: fmt.Sprintf("operator: %s\nresolver: MEMORY\nresolver_preload: { %s: %s }\n", operator, a.claims.Subject, account)}
+	account, system := must[string](t)(a.claims.Encode(a.operator)), must[string](t)(a.system.Encode(a.operator))
+	return cluster.NATSConfig{Server: fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload {\n%s: %s\n%s: %s\n}\n",
+		operator, a.system.Subject, a.claims.Subject, account, a.system.Subject, system)}
 }
 
 // Row 34: the credentials of controller and workers are revoked while reminders are
