@@ -23,14 +23,8 @@ type outcome struct {
 const parked = "Parked"
 
 func (o outcome) String() string {
-	text := strconv.Itoa(o.records) + " " + o.state
-	for _, n := range []struct {
-		word  string
-		count int
-	}{{"attempts", o.attempts}, {"retries", o.retries}, {"takeovers", o.takeovers}, {"suppressed", o.suppressed}, {"arrivals", o.arrivals}, {"effects", o.effects}} {
-		text += fmt.Sprintf(" %s=%d", n.word, n.count)
-	}
-	return text
+	return fmt.Sprintf("%d %s attempts=%d retries=%d takeovers=%d suppressed=%d arrivals=%d effects=%d",
+		o.records, o.state, o.attempts, o.retries, o.takeovers, o.suppressed, o.arrivals, o.effects)
 }
 
 // dead tells whether the reminders are dead letters.

@@ -68,7 +68,7 @@ func (n *network) accept() {
 		if err != nil {
 			return // closed
 		}
-		server, err := net.Dial("tcp", n.server) //nolint:noctx // it is closed with the network
+		server, err := net.Dial("tcp", n.server)
 		if err != nil {
 			client.Close()
 			continue
