@@ -16,6 +16,8 @@ TOOLS := $$(hack/tools/build.sh)
 # More flags for `go test`, as in: make test TESTFLAGS='-race -run Crash'
 TESTFLAGS ?=
 TIMEOUT ?= 20m
+# More flags for `make crash` and `make broker-faults`; go run ./test/crash -h lists them.
+CRASHFLAGS ?=
 
 ##@ Write
 
@@ -64,6 +66,14 @@ test: ## All tests, on a real API server and a real NATS server (built from sour
 test-unit: ## Tests that need no control plane
 	go test -timeout 5m $(TESTFLAGS) ./internal/...
 
+.PHONY: crash
+crash: ## Kill workers and controllers at each boundary, 429 times (minutes); CRASHFLAGS='-cell W4/Park' for a part
+	go run ./test/crash $(CRASHFLAGS)
+
+.PHONY: broker-faults
+broker-faults: ## Kill and stop NATS servers beside 30,000 reminders (minutes); CRASHFLAGS='-cell stop' for a part
+	go run ./test/crash -broker $(CRASHFLAGS)
+
 .PHONY: bench
 bench: ## 1,000 schedules due in one minute: lateness, throughput, memory
 	go run ./test/bench
@@ -105,4 +115,4 @@ clean: ## Remove what was built in this checkout (not the caches)
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

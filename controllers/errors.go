@@ -66,10 +66,10 @@ func failureReason(err error) string {
 	switch {
 	case conflict(err):
 		return v1alpha1.ReasonContended
-	case errors.Is(err, reminder.ErrFull) && errors.Is(err, errJobs):
-		return v1alpha1.ReasonStreamFull
 	case errors.Is(err, reminder.ErrFull) && errors.Is(err, errLedger):
 		return v1alpha1.ReasonLedgerFull
+	case errors.Is(err, reminder.ErrFull): // where a limit of the account is reached, the registry is the first to say so
+		return v1alpha1.ReasonStreamFull
 	case errors.Is(err, reminder.ErrLost) && errors.Is(err, errLedger):
 		return v1alpha1.ReasonLedgerLost
 	case errors.Is(err, reminder.ErrLost):

@@ -33,7 +33,7 @@ func TestFailuresHaveAReasonAndAWait(t *testing.T) {
 		"the ledger is away":                     {in(errLedger, wrapped(reminder.ErrUnavailable)), v1alpha1.ReasonBrokerUnavailable, 2 * time.Second},
 		"the ledger is full":                     {in(errLedger, wrapped(reminder.ErrFull)), v1alpha1.ReasonLedgerFull, 2 * time.Second},
 		"the jobs stream is full":                {in(errJobs, wrapped(reminder.ErrFull)), v1alpha1.ReasonStreamFull, 2 * time.Second},
-		"another bucket is full":                 {wrapped(reminder.ErrFull), v1alpha1.ReasonFailed, 2 * time.Second},
+		"another bucket is full":                 {wrapped(reminder.ErrFull), v1alpha1.ReasonStreamFull, 2 * time.Second},
 		"the ledger is lost":                     {in(errLedger, wrapped(reminder.ErrLost)), v1alpha1.ReasonLedgerLost, 2 * time.Second},
 		"the jobs stream is lost":                {in(errJobs, wrapped(reminder.ErrLost)), v1alpha1.ReasonProgressing, 2 * time.Second},
 		"another bucket is lost":                 {wrapped(reminder.ErrLost), v1alpha1.ReasonProgressing, 2 * time.Second},

@@ -63,7 +63,7 @@ func (r *scheduleReconciler) apply(ctx context.Context, obj *v1alpha1.ReminderSc
 	if err != nil {
 		return 0, err
 	}
-	failpoint.Hit(failpoint.C4Planned)
+	failpoint.HitIn(failpoint.C4Planned, obj.Name)
 	if p.entry.Cursor.Open() {
 		p.entry.Cursor = p.entry.Cursor.Close()
 		if _, err := r.Broker.Registry.PutSchedule(ctx, p.entry, revision, 0); err != nil {
@@ -84,7 +84,7 @@ func (r *scheduleReconciler) register(ctx context.Context, p schedulePlan) (uint
 		if revision, err = r.Broker.Registry.PutSchedule(ctx, p.entry, p.revision, 0); err != nil {
 			return 0, err
 		}
-		failpoint.Hit(failpoint.C1Registered)
+		failpoint.HitIn(failpoint.C1Registered, p.entry.Name)
 	}
 	for _, run := range p.gaps {
 		now := r.Now().UTC()
@@ -110,13 +110,13 @@ func (r *scheduleReconciler) planOne(ctx context.Context, p delivery.Planned) (o
 	if err != nil || record.State != reminder.Scheduled {
 		return err == nil && !record.State.Terminal(), in(errLedger, err)
 	}
-	failpoint.Hit(failpoint.C2Recorded)
+	failpoint.HitIn(failpoint.C2Recorded, p.Key.Schedule)
 	if record.ReleaseTime.After(now) {
 		err = r.Broker.Queue.Release(ctx, record, revision, record.ReleaseTime, now)
 	} else {
 		err = r.Broker.Queue.Restore(ctx, record, revision)
 	}
-	failpoint.Hit(failpoint.C3Released)
+	failpoint.HitIn(failpoint.C3Released, p.Key.Schedule)
 	return true, in(errJobs, err)
 }
 
@@ -223,7 +223,7 @@ func (r *scheduleReconciler) finalize(ctx context.Context, obj *v1alpha1.Reminde
 	if err := removeFinalizer(ctx, r.Client, obj); err != nil {
 		return requeue(0, err)
 	}
-	failpoint.Hit(failpoint.C6Finalized)
+	failpoint.HitIn(failpoint.C6Finalized, obj.Name)
 	r.forget(client.ObjectKeyFromObject(obj))
 	return ctrl.Result{}, nil
 }

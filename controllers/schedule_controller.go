@@ -44,6 +44,7 @@ func (r *scheduleReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		r.forget(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	failpoint.HitIn(failpoint.C0Woke, obj.Name)
 	if !obj.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, obj)
 	}
@@ -201,7 +202,7 @@ func (r *scheduleReconciler) writeStatus(ctx context.Context, obj, before *v1alp
 	changed := condition.Differs(before.Status, obj.Status)
 	wait, err := r.status.Write(ctx, obj, before, changed)
 	if err == nil && changed && wait == 0 {
-		failpoint.Hit(failpoint.C5Status)
+		failpoint.HitIn(failpoint.C5Status, obj.Name)
 		r.transition(obj, before.Status.Conditions, s)
 	}
 	return wait, err

@@ -47,6 +47,7 @@ done
 step "gofmt" formatted
 step "build" go build ./...
 step "build with failpoints" go build -tags failpoint ./...
+step "failpoints" go test -tags failpoint ./internal/failpoint
 step "lint" make -s lint
 step "lint-api" make -s lint-api
 step "chart" make -s chart

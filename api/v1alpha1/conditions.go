@@ -61,7 +61,7 @@ const (
 	ReasonScheduleNotFound = "ScheduleNotFound"
 	// ReasonBrokerUnavailable: NATS cannot be reached. What is planned already is still released on time once NATS is back.
 	ReasonBrokerUnavailable = "BrokerUnavailable"
-	// ReasonStreamFull: the stream of due jobs takes no more messages.
+	// ReasonStreamFull: the stream of due jobs, or another stream or bucket of the operator than the ledger, takes no more messages.
 	ReasonStreamFull = "StreamFull"
 	// ReasonLedgerFull: the ledger takes no more records; nothing is sent until it does.
 	ReasonLedgerFull = "LedgerFull"

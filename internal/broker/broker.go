@@ -122,6 +122,7 @@ func (o Options) connection() []nats.Option {
 		nats.Timeout(2 * time.Second),
 		nats.PingInterval(5 * time.Second),
 		nats.MaxPingsOutstanding(2),
+		nats.IgnoreAuthErrorAbort(), // else credentials that are refused twice close the connection for ever
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.OnError(err) }),
 	}
 	if o.CredentialsFile != "" {

@@ -76,6 +76,11 @@ func (b bucket) end(consumer jetstream.Consumer, messages jetstream.MessagesCont
 // removed before it is delivered.
 const quiet = time.Second
 
+// stuck is for how many times that long the broker may say that something is on its
+// way while nothing comes: the request for it can be lost with the leader that took it,
+// and the client, which is asked again and again, does not notice by its heartbeats.
+const stuck = 10
+
 func (b bucket) drain(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, pending uint64, fn func(entry) error, idle func() error) error {
 	for {
 		e, err := b.next(ctx, consumer, messages, pending > 0)
@@ -102,7 +107,7 @@ func (b bucket) next(ctx context.Context, consumer jetstream.Consumer, messages 
 	if expected {
 		limit = []jetstream.NextOpt{jetstream.NextMaxWait(quiet)}
 	}
-	for vanished := false; ; {
+	for vanished, waits := false, 0; ; waits++ {
 		msg, err := messages.Next(limit...)
 		switch {
 		case ctx.Err() != nil:
@@ -113,6 +118,8 @@ func (b bucket) next(ctx context.Context, consumer jetstream.Consumer, messages 
 			return entry{}, fmt.Errorf("follow %s: %w", b.name, classify(err))
 		case vanished: // and what was sent before the broker said so has not come either
 			return entry{}, nil
+		case waits == stuck:
+			return entry{}, fmt.Errorf("follow %s: what is pending does not come: %w", b.name, reminder.ErrUnavailable)
 		}
 		if vanished, err = b.nothingPending(ctx, consumer); err != nil {
 			return entry{}, err

@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/reminder-operator/reminder-operator/internal/broker"
 	"github.com/reminder-operator/reminder-operator/internal/broker/brokertest"
+	"github.com/reminder-operator/reminder-operator/internal/reminder"
 )
 
 // fill creates n records of one schedule.
@@ -55,6 +57,33 @@ func TestAListEndsAlthoughTheLastEntriesVanish(t *testing.T) {
 	})
 	if err != nil || seen == 0 || seen == entries {
 		t.Errorf("saw %d of %d entries, %v; want some, and an end", seen, entries, err)
+	}
+}
+
+// What is pending may never come, where the request for it was lost with a leader: the
+// follower must not ask for ever whether it is still on its way.
+func TestAListFailsWhenWhatIsPendingDoesNotCome(t *testing.T) {
+	t.Parallel()
+	url := brokertest.URL(t)
+	b := brokertest.Connect(t, url)
+	fill(t, b, 2000) // more than a follower fetches ahead
+	ledger, paused := stream(t, url), false
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := b.Ledger.Of(ctx, "shop", "renewal.notice", func(broker.Revision) error {
+		for name := range ledger.ConsumerNames(ctx).Name() {
+			if paused {
+				break
+			}
+			if _, err := ledger.PauseConsumer(ctx, name, time.Now().Add(time.Hour)); err != nil {
+				return err
+			}
+			paused = true
+		}
+		return nil
+	})
+	if !paused || !errors.Is(err, reminder.ErrUnavailable) {
+		t.Errorf("paused %t, error %v; want unavailable", paused, err)
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package failpoint names the places where tests kill a process. In a release
 // build Hit is an empty function that the compiler removes; with the build tag
 // `failpoint` a process that meets the point named by REMINDER_FAILPOINT sends
-// SIGKILL to itself (or SIGSTOP with the suffix ":stop").
+// SIGKILL to itself (or SIGSTOP with the suffix ":stop"). Where a process has many
+// schedules in hand, REMINDER_FAILPOINT_IN names the one of which it is to die.
 //
 // It may not be used for anything else: no delays, no errors, no values.
 package failpoint
@@ -19,9 +20,10 @@ const (
 	W8Acked      = "W8"
 )
 
-// Planner boundaries: the registry written, a record created, its message
-// published, all of a pass planned, the status written, the finalizer removed.
+// Planner boundaries: a pass begun, the registry written, a record created, its
+// message published, all of a pass planned, the status written, the finalizer removed.
 const (
+	C0Woke       = "C0"
 	C1Registered = "C1"
 	C2Recorded   = "C2"
 	C3Released   = "C3"

@@ -4,3 +4,6 @@ package failpoint
 
 // Hit does nothing in this build.
 func Hit(string) {}
+
+// HitIn does nothing in this build.
+func HitIn(string, string) {}

@@ -14,6 +14,7 @@ import (
 // for the n-th time that the point is met (from 1, the default).
 var (
 	armed, count = parse(os.Getenv("REMINDER_FAILPOINT"))
+	within       = os.Getenv("REMINDER_FAILPOINT_IN")
 	met          atomic.Int64
 )
 
@@ -27,9 +28,12 @@ func parse(value string) (string, int64) {
 }
 
 // Hit ends or stops the process when the point is the armed one.
-func Hit(point string) {
+func Hit(point string) { HitIn(point, within) }
+
+// HitIn is Hit at a point of which the schedule is known.
+func HitIn(point, schedule string) {
 	name, stop := strings.CutSuffix(armed, ":stop")
-	if point != name || met.Add(1) != count {
+	if point != name || within != "" && schedule != within || met.Add(1) != count {
 		return
 	}
 	if stop {

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		Hit(W1Claimed)
 		fmt.Fprintf(os.Stdout, "claimed ")
 		Hit(W5Recorded)
+		HitIn(C2Recorded, fmt.Sprintf("schedule-%d", i))
 	}
 	os.Exit(0)
 }
@@ -36,7 +37,8 @@ func pass(t *testing.T, armed string) (wrote func() string, status syscall.WaitS
 		t.Fatal(err)
 	}
 	c := exec.Command(os.Args[0]) // without arguments it runs TestMain alone
-	c.Env, c.Stdout = append(os.Environ(), "REMINDER_FAILPOINT="+armed), w
+	point, schedule, _ := strings.Cut(armed, " ")
+	c.Env, c.Stdout = append(os.Environ(), "REMINDER_FAILPOINT="+point, "REMINDER_FAILPOINT_IN="+schedule), w
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +80,8 @@ func TestAnArmedPointKillsTheProcess(t *testing.T) {
 		"at its second time":        {"W1@2", "0 claimed 1"},
 		"at another point":          {"W5@3", "0 claimed 1 claimed 2 claimed"},
 		"a bad number is the first": {"W5@x", "0 claimed"},
+		"of any schedule":           {"C2", "0 claimed"},
+		"of one schedule":           {"C2 schedule-1", "0 claimed 1 claimed"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +99,7 @@ func TestAnArmedPointKillsTheProcess(t *testing.T) {
 
 func TestAPointThatIsNotArmedDoesNothing(t *testing.T) {
 	t.Parallel()
-	for _, armed := range []string{"W2", "W1@4", "W"} {
+	for _, armed := range []string{"W2", "W1@4", "W", "C2 schedule", "C2@2 schedule-1"} {
 		wrote, status, _ := pass(t, armed)
 		if !status.Exited() || status.ExitStatus() != 0 || wrote() != "0 claimed 1 claimed 2 claimed" {
 			t.Errorf("%s: ended with %x after %q", armed, status, wrote())

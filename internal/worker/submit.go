@@ -23,7 +23,7 @@ func (w *Worker) submit(ctx context.Context, j job, claim reminder.Record) error
 	if err := w.save(ctx, &j, claim); err != nil {
 		return err
 	}
-	failpoint.Hit(failpoint.W1Claimed)
+	failpoint.HitIn(failpoint.W1Claimed, claim.Key.Schedule)
 	message, err := w.render(j)
 	if err != nil {
 		return w.settle(ctx, j, delivery.Refuse(j.record, reminder.InvalidMessage, err.Error(), j.policy, j.now()))

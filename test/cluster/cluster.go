@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -14,6 +15,7 @@ type Options struct {
 	Dir        string     // state folder, kept after Stop; a temporary one, removed by Stop, when empty
 	Log        io.Writer  // where progress goes; nil discards
 	NATSConfig NATSConfig // of the nats-server
+	Servers    int        // nats-servers that form one cluster; 0 means one server alone
 	CRDDir     string     // manifests of CRDs to install; <checkout>/config/crd/bases, when that exists, when empty
 	NoKube     bool       // start no control plane
 	NoNATS     bool       // start no nats-server
@@ -23,7 +25,9 @@ type Options struct {
 type Cluster struct {
 	Dir  string // state folder: logs lie under kube/ and nats/
 	Kube *Kube  // nil with NoKube
-	NATS *NATS  // nil with NoNATS
+	NATS *NATS  // nil with NoNATS; the first of Servers
+	// Servers are all members of the NATS cluster, or the one server.
+	Servers []*NATS
 
 	temporary bool
 }
@@ -53,10 +57,11 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("find the state folder: %w", err)
 	}
 	if !o.NoNATS {
-		if c.NATS, err = startNATS(ctx, filepath.Join(c.Dir, "nats"), o.Log, o.NATSConfig); err != nil {
+		if c.Servers, err = startServers(ctx, filepath.Join(c.Dir, "nats"), o); err != nil {
 			return err
 		}
-		fmt.Fprintf(o.Log, "nats-server is ready at %s\n", c.NATS.URL)
+		c.NATS = c.Servers[0]
+		fmt.Fprintf(o.Log, "nats-server is ready at %s\n", c.NATSURL())
 	}
 	if o.NoKube {
 		return nil
@@ -70,6 +75,23 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	return c.Kube.InstallCRDs(ctx, dir)
+}
+
+func startServers(ctx context.Context, dir string, o Options) ([]*NATS, error) {
+	if o.Servers > 0 {
+		return StartNATSCluster(ctx, dir, o.Log, o.Servers, o.NATSConfig)
+	}
+	n, err := startNATS(ctx, dir, o.Log, o.NATSConfig)
+	return []*NATS{n}, err
+}
+
+// NATSURL names all servers, with commas between them.
+func (c *Cluster) NATSURL() string {
+	var urls []string
+	for _, n := range c.Servers {
+		urls = append(urls, n.URL)
+	}
+	return strings.Join(urls, ",")
 }
 
 // crdDir is the folder of CRDs to install, empty for none.
@@ -93,8 +115,10 @@ func (c *Cluster) Stop() {
 	if c.Kube != nil {
 		c.Kube.stop()
 	}
-	if c.NATS != nil {
-		c.NATS.stop()
+	for _, n := range c.Servers {
+		if n != nil {
+			n.stop()
+		}
 	}
 	if c.temporary {
 		_ = os.RemoveAll(c.Dir)
@@ -127,8 +151,8 @@ func (c *Cluster) tails(t testing.TB) {
 	if c.Kube != nil {
 		processes = append(processes, c.Kube.Etcd, c.Kube.APIServer)
 	}
-	if c.NATS != nil {
-		processes = append(processes, c.NATS.Process)
+	for _, n := range c.Servers {
+		processes = append(processes, n.Process)
 	}
 	for _, p := range processes {
 		t.Logf("%s said last:\n%s", p.Name(), p.Tail(20))

@@ -163,6 +163,13 @@ func (n *NATS) wait(ctx context.Context, check string) error {
 	return nil
 }
 
+// WaitHealthy waits until the server has caught up with all streams that it has a
+// part of.
+func (n *NATS) WaitHealthy(ctx context.Context) error { return n.wait(ctx, "/healthz") }
+
+// Name is the server's name, as it stands in the leaders of streams.
+func (n *NATS) Name() string { return n.name }
+
 // Kill kills the server (SIGKILL).
 func (n *NATS) Kill() error { return n.Process.Kill() }
 
@@ -184,5 +191,16 @@ func (n *NATS) Restart(ctx context.Context) error {
 	return n.WaitReady(ctx)
 }
 
+// RestartWith is Restart with another configuration.
+func (n *NATS) RestartWith(ctx context.Context, c NATSConfig) error {
+	if err := n.configure(c); err != nil {
+		return err
+	}
+	return n.Restart(ctx)
+}
+
 // stop ends the server in order, so that a kept store opens fast the next time.
-func (n *NATS) stop() { _ = n.Process.Stop(5 * time.Second) }
+func (n *NATS) stop() {
+	_ = n.Resume() // it may stand still, or have ended
+	_ = n.Process.Stop(5 * time.Second)
+}

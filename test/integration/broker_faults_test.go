@@ -16,7 +16,7 @@ import (
 
 func jetStream(t *testing.T, s *system.System) jetstream.JetStream {
 	t.Helper()
-	nc, err := nats.Connect(s.NATS.URL, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
+	nc, err := nats.Connect(s.NATSURL(), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
 	if err != nil {
 		t.Fatal(err)
 	}

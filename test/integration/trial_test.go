@@ -23,6 +23,7 @@ import (
 type trial struct {
 	*system.System
 	witness *witness
+	url     string // of the witness
 	want    map[string]outcome
 }
 
@@ -37,6 +38,7 @@ func newTrial(t *testing.T, o system.Options, channels ...string) *trial {
 	v := &trial{System: s, witness: newWitness(s.Receiver), want: map[string]outcome{}}
 	server := httptest.NewServer(v.witness)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	v.url = server.URL
 	for _, name := range channels {
 		channel := s.HTTPChannel(name, v1alpha1.IdempotencyByKey)
 		channel.Spec.HTTP.URL, channel.Spec.HTTP.Timeout = server.URL+"/hook", &metav1.Duration{Duration: time.Minute}

@@ -9,6 +9,7 @@
 //	fail-once…   is refused the first time (503)
 //	slow-once…   is accepted the first time, but without an answer until the sender
 //	             has given up
+//	stall-once…  is held likewise the first time, and not accepted
 //
 // Everything else is accepted. A request to a path with ?dedupe=false is treated
 // as by a receiver that ignores the Idempotency-Key: every acceptance has an
@@ -180,6 +181,8 @@ func (r *Receiver) enter(a arrival) (status int, hold bool) {
 		return http.StatusUnprocessableEntity, false
 	case strings.HasPrefix(local, "fail-once") && first:
 		return http.StatusServiceUnavailable, false
+	case strings.HasPrefix(local, "stall-once") && first:
+		return http.StatusServiceUnavailable, true
 	}
 	if r.books.accept(a) {
 		r.log(a)

@@ -91,6 +91,10 @@ func TestReceiver(t *testing.T) {
 			hook, secret, "slow-once@customer.example", []reminder.Outcome{reminder.Unknown, reminder.Accepted},
 			receiver.Stats{Arrivals: 2, Accepted: 1, Repeats: 1, Keys: map[string]receiver.KeyStats{key: {Arrivals: 2, Accepted: 1, Repeats: 1}}},
 		},
+		"stall-once does not answer, and accepts nothing": {
+			hook, secret, "stall-once@customer.example", []reminder.Outcome{reminder.Unknown, reminder.Accepted},
+			receiver.Stats{Arrivals: 2, Accepted: 1, Keys: map[string]receiver.KeyStats{key: {Arrivals: 2, Accepted: 1}}},
+		},
 		"slow-once without dedupe is a duplicate": {
 			noDedupe, secret, "slow-once@customer.example", []reminder.Outcome{reminder.Unknown, reminder.Accepted},
 			receiver.Stats{Arrivals: 2, Accepted: 1, Duplicates: 1, Keys: map[string]receiver.KeyStats{key: {Arrivals: 2, Accepted: 2}}},

@@ -108,6 +108,16 @@ func (s *System) Schedule(t testing.TB, name string) *v1alpha1.ReminderSchedule 
 	return obj
 }
 
+// Channel reads a channel.
+func (s *System) Channel(t testing.TB, name string) *v1alpha1.ReminderChannel {
+	t.Helper()
+	obj := &v1alpha1.ReminderChannel{}
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: Tenant, Name: name}, obj); err != nil {
+		t.Fatalf("get channel %s: %v", name, err)
+	}
+	return obj
+}
+
 // WaitCounts waits until the counts in status are as wanted.
 func (s *System) WaitCounts(t testing.TB, name, what string, ok func(v1alpha1.ReminderCounts) bool) {
 	t.Helper()
@@ -155,8 +165,17 @@ func (s *System) WaitReason(t testing.TB, name, reason string) {
 // Records are the latest records of a schedule, by recipient and slot.
 func (s *System) Records(t testing.TB, schedule string) []reminder.Record {
 	t.Helper()
+	records, err := s.RecordsOf(t.Context(), schedule)
+	if err != nil {
+		t.Logf("read the ledger: %v", err)
+	}
+	return records
+}
+
+// RecordsOf is Records for programs that are no tests.
+func (s *System) RecordsOf(ctx context.Context, schedule string) ([]reminder.Record, error) {
 	found := map[string]reminder.Record{}
-	err := s.Broker.Ledger.Of(t.Context(), Tenant, schedule, func(r broker.Revision) error {
+	err := s.Broker.Ledger.Of(ctx, Tenant, schedule, func(r broker.Revision) error {
 		if r.Err != nil {
 			return r.Err
 		}
@@ -164,10 +183,9 @@ func (s *System) Records(t testing.TB, schedule string) []reminder.Record {
 		return nil
 	})
 	if err != nil {
-		t.Logf("read the ledger: %v", err)
-		return nil
+		return nil, err
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b reminder.Record) int { return compare(a.Key.String(), b.Key.String()) })
+	return slices.SortedFunc(maps.Values(found), func(a, b reminder.Record) int { return compare(a.Key.String(), b.Key.String()) }), nil
 }
 
 func compare(a, b string) int {
@@ -212,8 +230,8 @@ func (s *System) conditions(t testing.TB, name string) []string {
 	return all
 }
 
-// deployments are the names of the worker Deployments.
-func (s *System) deployments() []string {
+// Deployments are the names of the worker Deployments.
+func (s *System) Deployments() []string {
 	var list appsv1.DeploymentList
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -52,6 +52,11 @@ type Options struct {
 	IgnoreKeys bool
 	// ReceiverLog gets one JSON line per acceptance; nil means none.
 	ReceiverLog io.Writer
+	// Credentials is the file of the test's own connection to the broker; none when empty.
+	Credentials string
+	// Via answers the URL by which controllers and workers reach the broker whose
+	// URL it gets; nil means that URL itself. Tests put a bad network in between.
+	Via func(url string) (string, error)
 	// Bare makes nothing but the operator's namespace, and starts no receiver.
 	Bare bool
 }
@@ -67,6 +72,7 @@ type System struct {
 	// ReceiverURL is where channels of type HTTP send.
 	ReceiverURL string
 
+	via      string // the URL of the broker for controllers and workers
 	binary   string
 	identity string // kubeconfig of the controllers' service account
 	server   *httptest.Server
@@ -129,7 +135,7 @@ func (s *System) logWorkers(t testing.TB) {
 	if s.Node == nil {
 		return
 	}
-	for _, d := range s.deployments() {
+	for _, d := range s.Deployments() {
 		for _, c := range s.Node.Children(d) {
 			if c.Process != nil {
 				t.Logf("%s:\n%s", c.Process.Name(), c.Process.Tail(40))
@@ -145,7 +151,13 @@ func (s *System) connect(context.Context) (err error) {
 			return fmt.Errorf("connect to the API server: %w", err)
 		}
 	}
-	s.Broker, err = broker.Connect(broker.Options{URL: s.NATS.URL, Name: "test"})
+	s.via = s.NATSURL()
+	if s.o.Via != nil {
+		if s.via, err = s.o.Via(s.via); err != nil {
+			return err
+		}
+	}
+	s.Broker, err = broker.Connect(broker.Options{URL: s.NATSURL(), Name: "test", CredentialsFile: s.o.Credentials})
 	return err
 }
 
@@ -208,7 +220,7 @@ func (s *System) startControllers(context.Context) error {
 // StartController starts one more controller; env is added to its environment.
 func (s *System) StartController(name string, env ...string) (*cluster.Process, error) {
 	args := append([]string{
-		"controller", "--kubeconfig=" + s.identity, "--namespace=" + OperatorNamespace, "--nats-url=" + s.NATS.URL,
+		"controller", "--kubeconfig=" + s.identity, "--namespace=" + OperatorNamespace, "--nats-url=" + s.via, "--nats-replicas=" + strconv.Itoa(len(s.Servers)),
 		"--health-addr=0", "--sweep-grace=3s", "--sweep-every=1s", "--status-interval=2s",
 		"--egress-allow=127.0.0.0/8", "--egress-allow=::1/128", // where the receivers of tests and of the demo listen
 	}, s.o.ControllerArgs...)
