@@ -92,14 +92,10 @@ func (w *world) answer(c call) answer {
 
 func (w *world) admit(r reminder.Record, c call, p delivery.Policy) delivery.Decision {
 	facts := delivery.Facts{Deleted: c.facts.mode == deleted, Suspended: c.facts.mode == suspended, Epoch: int64(c.facts.epoch)}
-	now := at(c.now)
-	if w.Mutant == leaseIgnored && c.r.held() {
-		r.LeaseUntilTime = now
-	}
 	if w.Mutant == factsUnchecked {
 		facts = delivery.Facts{}
 	}
-	return delivery.Admit(r, facts, p, "worker", now)
+	return delivery.Admit(r, facts, p, "worker", at(c.now))
 }
 
 // result is what the channel said; some mutants hear something else.

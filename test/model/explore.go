@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
 )
 
 // Result is what a walk has found.
@@ -28,47 +29,49 @@ type node struct {
 // addressing: a map would take twice the memory.
 type graph struct {
 	nodes []node
-	table []uint32 // index + 1; 0 is free
+	table []uint64 // hash and index + 1; 0 is free
 	seed  maphash.Seed
 }
 
 func newGraph() *graph {
-	return &graph{table: make([]uint32, 1<<16), seed: maphash.MakeSeed()}
+	return &graph{table: make([]uint64, 1<<16), seed: maphash.MakeSeed()}
 }
 
-// find answers the index of a state, or the free place where it belongs.
-func (g *graph) find(s *state) (index, place uint32, known bool) {
-	mask := uint64(len(g.table) - 1)
-	for at := maphash.Comparable(g.seed, *s) & mask; ; at = (at + 1) & mask {
-		i := g.table[at]
-		if i == 0 {
-			return 0, uint32(at), false
+// find answers the index of a state, or the free place where it belongs, and its
+// hash without the low half.
+func (g *graph) find(s *state) (index uint32, place int, tag uint64, known bool) {
+	hash := maphash.Comparable(g.seed, *s)
+	mask := len(g.table) - 1
+	tag = hash &^ math.MaxUint32
+	for at := int(uint32(hash)) & mask; ; at = (at + 1) & mask {
+		have := g.table[at]
+		if have == 0 {
+			return 0, at, tag, false
 		}
-		if g.nodes[i-1].state == *s {
-			return i - 1, uint32(at), true
+		if i := uint32(have) - 1; have&^math.MaxUint32 == tag && g.nodes[i].state == *s {
+			return i, at, tag, true
 		}
 	}
 }
 
 // add keeps a state that is new.
-func (g *graph) add(s state, parent uint32, depth uint16) bool {
-	_, place, known := g.find(&s)
+func (g *graph) add(s state, parent uint32, depth uint16) {
+	_, place, tag, known := g.find(&s)
 	if known {
-		return false
+		return
 	}
 	g.nodes = append(g.nodes, node{s, parent, depth})
-	g.table[place] = uint32(len(g.nodes))
+	g.table[place] = tag | uint64(len(g.nodes))
 	if 2*len(g.nodes) > len(g.table) {
 		g.grow()
 	}
-	return true
 }
 
 func (g *graph) grow() {
-	g.table = make([]uint32, 2*len(g.table))
+	g.table = make([]uint64, 2*len(g.table))
 	for i := range g.nodes {
-		_, place, _ := g.find(&g.nodes[i].state)
-		g.table[place] = uint32(i + 1)
+		_, place, tag, _ := g.find(&g.nodes[i].state)
+		g.table[place] = tag | uint64(i+1)
 	}
 }
 
@@ -114,7 +117,7 @@ func (w *world) settleAll(g *graph, r *Result) {
 		var way []uint32
 		s, broken := g.nodes[i].state, ""
 		for n := 0; ; n++ {
-			if at, _, known := g.find(&s); known {
+			if at, _, _, known := g.find(&s); known {
 				if well[at] {
 					break
 				}

@@ -59,9 +59,10 @@ func (w *world) register(s state, i int, y yield) {
 		y("loses the compare-and-set of the registry", s.idle(i), "")
 		return
 	}
-	plan, old := me.mode == active, s.reg
+	plan, old, cursor := me.mode == active, s.reg, s.cursor
 	s.reg = entry{me.mode, me.epoch}
-	if old != s.reg {
+	changed := old != s.reg
+	if changed {
 		s.cursor, s.observed = cursorNone, 0
 	}
 	if s.owed = 0; plan && release(me.epoch) > s.clock {
@@ -70,17 +71,19 @@ func (w *world) register(s state, i int, y yield) {
 	if plan && s.cursor != cursorClosed {
 		s.cursor = cursorOpen
 	}
+	if me.finish = flag(s.cursor == cursorOpen); changed || s.cursor != cursor {
+		for j := range s.planners {
+			s.planners[j].fresh = 0
+		}
+		me.fresh = 1
+	}
 	if plan && w.Mutant == cursorFirst {
 		s.cursor = cursorClosed
 	}
-	for j := range s.planners {
-		s.planners[j].fresh = 0
-	}
-	me.fresh = 1
-	switch settle := old != s.reg || s.observed == 0; {
-	case old != s.reg && (old.epoch != s.reg.epoch || s.reg.mode != active):
+	switch known := old.epoch != 0; {
+	case known && changed && (old.epoch != s.reg.epoch || s.reg.mode != active):
 		me.pos = pRegistered
-	case settle && s.rec.state != 0:
+	case s.observed == 0 && s.rec.state != 0:
 		me.pos = pWithdrawn
 	default:
 		me.pos = pSettled
@@ -103,14 +106,17 @@ func (w *world) cancel(s state, i int, y yield) {
 	if a.r.state == dead {
 		s.letter = 1
 	}
+	if e != s.reg {
+		s.owed = 0 // an older leader is late with its cancellation: docs/track-record.md, number 3
+	}
 	y("cancels: "+name(a.r), s, wrong)
 }
 
 // record writes the record of the occurrence, or plans it again.
 func (w *world) record(s state, i int, y yield) {
 	me := &s.planners[i]
-	if me.mode != active {
-		me.pos = pReleased
+	if me.mode != active || me.finish == 0 && release(me.epoch) <= s.clock {
+		me.pos = pReleased // the cursor says that what is due is planned
 		y("has nothing to plan", s, "")
 		return
 	}
@@ -172,8 +178,6 @@ func (w *world) finish(s state, i int, y yield) {
 			s.planners[j].fresh = 0
 		}
 	}
-	if s.want == (entry{me.mode, me.epoch}) {
-		s.observed = 1
-	}
+	s.observed = flag(s.want == entry{me.mode, me.epoch})
 	y("closes the cursor (C5)", s, "")
 }

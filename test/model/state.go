@@ -36,7 +36,7 @@ type worker struct {
 type planner struct {
 	pos, mode, epoch uint8 // of the spec that the pass is for
 	fresh            uint8 // the registry's entry is the one that it holds
-	withdraw         uint8 // messages of an older plan may be in the way
+	finish           uint8 // the cursor is open: also what is due already is to be planned
 	release          uint8 // of the record to publish a message for
 }
 
@@ -173,6 +173,6 @@ func (r rec) less(o rec) bool {
 }
 
 func plannerLess(a, b planner) bool {
-	x, y := [...]uint8{a.pos, a.mode, a.epoch, a.fresh, a.withdraw, a.release}, [...]uint8{b.pos, b.mode, b.epoch, b.fresh, b.withdraw, b.release}
+	x, y := [...]uint8{a.pos, a.mode, a.epoch, a.fresh, a.finish, a.release}, [...]uint8{b.pos, b.mode, b.epoch, b.fresh, b.finish, b.release}
 	return string(x[:]) > string(y[:])
 }

@@ -93,6 +93,9 @@ func (w *world) judge(s state, i int, y yield) {
 	default:
 		me.pos, me.act, me.mem, me.fresh = wDecided, a.act, a.r, 1
 	}
+	if unwanted := s.reg.mode == suspended || s.reg.mode == deleted || s.rec.epoch < s.reg.epoch; unwanted && a.act == submit {
+		a.wrong = "I4: to be sent, although the schedule does not want it now"
+	}
 	y("reads record and facts: "+string(actions[a.act]), s, a.wrong)
 }
 
@@ -124,6 +127,10 @@ func (w *world) writeJudgement(s state, i int, y yield) {
 
 func (w *world) mark(s state, i int, y yield) {
 	me := &s.workers[i]
+	if w.lapsed(s, i) {
+		w.call(s, i, y)
+		return
+	}
 	a := w.ask(call{op: opMark, r: me.mem, now: s.clock})
 	if !w.mine(s, i) {
 		y("loses its claim before the mark and gives the job back", s.back(i), "")
@@ -134,14 +141,16 @@ func (w *world) mark(s state, i int, y yield) {
 	y("marks it as Sending (W2)", w.lean(s, i), wrong)
 }
 
+// lapsed tells whether lease or deadline have passed since the claim.
+func (w *world) lapsed(s state, i int) bool {
+	mem := s.workers[i].mem
+	return w.Mutant != deadlineUnchecked && (s.clock >= mem.deadline() || s.clock >= mem.lease)
+}
+
 // call begins a submission, unless lease or deadline have passed.
 func (w *world) call(s state, i int, y yield) {
 	me := &s.workers[i]
-	lapsed := s.clock >= me.mem.deadline() || s.clock >= me.mem.lease
-	if w.Mutant == deadlineUnchecked {
-		lapsed = false
-	}
-	if lapsed {
+	if w.lapsed(s, i) {
 		a := w.ask(call{op: opRelease, r: me.mem, now: s.clock})
 		if !w.mine(s, i) {
 			y("finds its lease lapsed and gives the job back", s.back(i), "")

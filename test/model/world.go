@@ -39,7 +39,6 @@ const (
 	releaseUnchecked
 	terminalOverwritten
 	messageFirst
-	leaseIgnored
 	retryUnscheduled
 	unknownIsFailure
 	unknownIsSuccess

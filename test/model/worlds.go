@@ -72,7 +72,6 @@ var mistakes = []struct {
 	{releaseUnchecked, "the release time is not checked", "ByKey", "edits"},
 	{terminalOverwritten, "who lost its claim writes its outcome all the same", "ByKey", "racing workers"},
 	{messageFirst, "the message comes before the record", "ByKey", "crashes"},
-	{leaseIgnored, "a claim that stands is taken over", "None+Park", "racing workers"},
 	{retryUnscheduled, "a retry is acknowledged and not scheduled", "ByKey", "crashes"},
 	{unknownIsFailure, "an unknown outcome counts as refused", "None+Park", "crashes"},
 	{unknownIsSuccess, "an unknown outcome counts as accepted", "None+Park", "crashes"},
@@ -84,12 +83,12 @@ var mistakes = []struct {
 }
 
 // Mutants are the walks of all mutants.
-func Mutants() []Config {
+func Mutants(limit int) []Config {
 	var all []Config
 	for _, m := range mistakes {
 		i := slices.IndexFunc(scenes, func(c Config) bool { return c.Name == m.scene })
 		c := scenes[i]
-		c.Name, c.Policy, c.Mutant, c.Limit = m.name, policyOf(m.policy), m.mutant, 2_000_000
+		c.Name, c.Policy, c.Mutant, c.Limit = m.name, policyOf(m.policy), m.mutant, limit
 		all = append(all, c)
 	}
 	return all

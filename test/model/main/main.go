@@ -36,7 +36,7 @@ func run(limit int, verbose bool) bool {
 			fmt.Printf("VIOLATION %s\n%s\n", r.Broken, strings.Join(r.Trace, "\n"))
 		}
 	})
-	mutants := model.Mutants()
+	mutants := model.Mutants(limit)
 	model.Run(mutants, func(r model.Result) {
 		if r.Broken == "" {
 			fmt.Printf("NOT CAUGHT %s, after %d states\n", r.Name, r.States)
