@@ -175,12 +175,14 @@ func (q *Queue) Consume(ctx context.Context, namespace, channel string, limit in
 		if err != nil {
 			return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, classify(err))
 		}
-		fn(q.delivery(msg))
+		fn(DeliveryOf(msg, q.timeout))
 	}
 }
 
-func (q *Queue) delivery(msg jetstream.Msg) Delivery {
-	d := Delivery{Body: msg.Data(), msg: msg, timeout: q.timeout, Count: 1}
+// DeliveryOf is the delivery that a message on a due subject makes; timeout bounds its
+// acknowledgement. It is exported for brokers that live in memory.
+func DeliveryOf(msg jetstream.Msg, timeout time.Duration) Delivery {
+	d := Delivery{Body: msg.Data(), msg: msg, timeout: timeout, Count: 1}
 	if meta, err := msg.Metadata(); err == nil {
 		d.Count, d.StoreTime, d.Sequence = meta.NumDelivered, meta.Timestamp, meta.Sequence.Stream
 	}
