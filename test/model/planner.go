@@ -65,8 +65,8 @@ func (w *world) register(s state, i int, y yield) {
 	if changed {
 		s.cursor, s.observed = cursorNone, 0
 	}
-	if s.owed = 0; plan && release(me.epoch) > s.clock {
-		s.owed = 1
+	if s.owed != waived {
+		s.owed = flag(plan && release(me.epoch) > s.clock)
 	}
 	if plan && s.cursor != cursorClosed {
 		s.cursor = cursorOpen
@@ -107,7 +107,7 @@ func (w *world) cancel(s state, i int, y yield) {
 		s.letter = 1
 	}
 	if e != s.reg {
-		s.owed = 0 // an older leader is late with its cancellation: docs/track-record.md, number 3
+		s.owed = waived // an older leader is late with its cancellation: docs/track-record.md, number 3
 	}
 	y("cancels: "+name(a.r), s, wrong)
 }
@@ -135,7 +135,7 @@ func (w *world) record(s state, i int, y yield) {
 		wrong = w.save(&s, a.r) + a.wrong
 	}
 	if s.rec.held() && s.rec.epoch < me.epoch {
-		s.owed = 0 // in flight under the older plan: docs/track-record.md, number 2
+		s.owed = waived // in flight under the older plan: docs/track-record.md, number 2
 	}
 	if s.rec.state != scheduled || w.Mutant == messageFirst {
 		me.pos, me.release = pReleased, 0

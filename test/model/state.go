@@ -112,6 +112,9 @@ const (
 	tCounted       // the totals are stored, the checkpoint is not
 )
 
+// waived: the path has come to one of the known gaps of docs/track-record.md.
+const waived uint8 = 2
+
 // Modes of a schedule; the cursor of its plan.
 const (
 	active uint8 = iota
