@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	limit := flag.Int("limit", 250_000, "the largest number of states of one walk")
+	limit := flag.Int("limit", 100_000, "the largest number of states of one walk")
 	verbose := flag.Bool("v", false, "print the shortest path to each mutant's end")
 	flag.Parse()
 	if !run(*limit, *verbose) {
