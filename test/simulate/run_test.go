@@ -30,7 +30,7 @@ func (w *world) run(ctx context.Context) {
 	for i := range 1 + w.upTo(3, "workers") {
 		all.Go(func() { w.keep(ctx, "worker-"+strconv.Itoa(i), w.work) })
 	}
-	if w.chance(4, "purged") {
+	if !w.alone && w.chance(4, "purged") {
 		all.Go(func() {
 			pass(w.between(0, 3*time.Minute, "purge"))
 			w.broker.Queue.Lose()
@@ -73,6 +73,8 @@ func (w *world) operate(ctx context.Context, c *client) {
 	var parts sync.WaitGroup
 	parts.Go(func() { (&planner{client: c}).run(ctx) })
 	parts.Go(func() { _ = books.Run(ctx) })
-	parts.Go(func() { _ = repairs.Run(ctx) })
+	if !w.alone {
+		parts.Go(func() { _ = repairs.Run(ctx) })
+	}
 	parts.Wait()
 }
