@@ -64,6 +64,16 @@ test: ## All tests, on a real API server and a real NATS server (built from sour
 test-unit: ## Tests that need no control plane
 	go test -timeout 5m $(TESTFLAGS) ./internal/...
 
+.PHONY: model
+model: ## Walk the model of the delivery protocol through all policies and mutants (docs/proof.md)
+	@go run ./test/model/main
+
+SEEDS ?= 10000
+.PHONY: simulate
+simulate: ## Simulate 10,000 seeds of faults on the real worker, tally and sweep; SEEDS=n for another number
+	@mkdir -p bin && go test -c -o bin/simulate.test ./test/simulate
+	@bin/simulate.test -test.run Row9 -test.timeout 0 -seeds $(SEEDS)
+
 .PHONY: bench
 bench: ## 1,000 schedules due in one minute: lateness, throughput, memory
 	go run ./test/bench
