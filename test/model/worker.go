@@ -116,10 +116,10 @@ func (w *world) writeJudgement(s state, i int, y yield) {
 	mem, act := me.mem, me.act
 	wrong := w.save(&s, mem)
 	me.mem, me.act, me.fresh, me.pos = mem, act, 1, wRecorded
-	switch {
-	case act == submit:
+	switch act {
+	case submit:
 		me.pos = wClaimed
-	case act == suppress:
+	case suppress:
 		me.pos = wBuried
 	}
 	y("writes "+name(mem), w.lean(s, i), wrong)

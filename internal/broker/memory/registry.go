@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
@@ -14,14 +15,11 @@ type Registry struct {
 }
 
 func path(parts ...string) string {
-	text := ""
+	escaped := make([]string, len(parts))
 	for i, p := range parts {
-		if i > 0 {
-			text += "."
-		}
-		text += reminder.Escape(p)
+		escaped[i] = reminder.Escape(p)
 	}
-	return text
+	return strings.Join(escaped, ".")
 }
 
 // Schedule reads a schedule's entry with its revision.
