@@ -74,6 +74,16 @@ crash: ## Kill workers and controllers at each boundary, 429 times (minutes); CR
 broker-faults: ## Kill and stop NATS servers beside 30,000 reminders (minutes); CRASHFLAGS='-cell stop' for a part
 	go run ./test/crash -broker $(CRASHFLAGS)
 
+.PHONY: model
+model: ## Walk the model of the delivery protocol through all policies and mutants (docs/proof.md)
+	@go run ./test/model/main
+
+SEEDS ?= 10000
+.PHONY: simulate
+simulate: ## Simulate 10,000 seeds of faults on the real worker, tally and sweep; SEEDS=n for another number
+	@mkdir -p bin && go test -c -o bin/simulate.test ./test/simulate
+	@bin/simulate.test -test.run Row9 -test.timeout 0 -seeds $(SEEDS)
+
 .PHONY: bench
 bench: ## 1,000 schedules due in one minute: lateness, throughput, memory
 	go run ./test/bench

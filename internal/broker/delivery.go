@@ -132,7 +132,7 @@ func (q *Queue) Fetch(ctx context.Context, namespace, channel string, limit int,
 			q.consumers.Delete(ConsumerName(namespace, channel))
 			return fmt.Errorf("consume channel %s/%s: %w", namespace, channel, classify(err))
 		}
-		fn(q.delivery(msg))
+		fn(DeliveryOf(msg, q.timeout))
 	}
 	return nil
 }
@@ -161,8 +161,10 @@ func (q *Queue) consumer(ctx context.Context, name string) (jetstream.Consumer, 
 	return consumer, err
 }
 
-func (q *Queue) delivery(msg jetstream.Msg) Delivery {
-	d := Delivery{Body: msg.Data(), hold: delivered{msg, q.timeout}, Count: 1}
+// DeliveryOf is the delivery that a message on a due subject makes; timeout bounds its
+// acknowledgement. It is exported for brokers that live in memory.
+func DeliveryOf(msg jetstream.Msg, timeout time.Duration) Delivery {
+	d := Delivery{Body: msg.Data(), hold: delivered{msg, timeout}, Count: 1}
 	if meta, err := msg.Metadata(); err == nil {
 		d.Count, d.StoreTime, d.Sequence, d.Behind = meta.NumDelivered, meta.Timestamp, meta.Sequence.Stream, meta.NumPending
 	}

@@ -82,19 +82,23 @@ func (w *Worker) handle(ctx context.Context, t *turn) {
 // extend tells the broker that the job is in hand, for as long as it is; also
 // again after the broker was away.
 func (w *Worker) extend(d broker.Delivery) (stop func()) {
-	tick, done := time.NewTicker(w.channel.Load().AckWait/3), make(chan struct{})
+	tick := time.NewTicker(w.channel.Load().AckWait / 3)
+	done, end := context.WithCancel(context.Background())
 	go func() {
 		defer tick.Stop()
 		for {
 			select {
-			case <-done:
+			case <-done.Done():
 				return
 			case <-tick.C:
-				_ = d.Working() // the next one may get through
 			}
+			if done.Err() != nil {
+				return // not one more, after a pause
+			}
+			_ = d.Working() // the next one may get through
 		}
 	}()
-	return func() { close(done) }
+	return end
 }
 
 func (w *Worker) work(ctx context.Context, t *turn) error {

@@ -166,20 +166,24 @@ func TestADrainEndsWithItsGrace(t *testing.T) {
 // deadline have passed: it sends nothing and gives the claim back.
 func TestRow10AWorkerThatWakesTooLateSendsNothing(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*bench){"deduping": nil, "Park": park} {
+	for name, tt := range map[string]struct {
+		change func(*bench)
+		last   reminder.State // what it writes before it falls asleep
+	}{
+		"deduping": {nil, reminder.Claimed}, "Park, before the mark": {park, reminder.Claimed}, "Park, behind the mark": {park, reminder.Sending},
+	} {
 		for after, slept := range map[string]time.Duration{"the lease": 2 * lease, "the deadline": 2 * time.Hour} {
 			t.Run(name+", after "+after, func(t *testing.T) {
 				t.Parallel()
-				b := newBench(t, change)
+				b := newBench(t, tt.change)
 				var clock atomic.Int64 // how far it has gone on meanwhile
-				last := reminder.Claimed
-				if change != nil {
-					last = reminder.Sending
-				}
 				b.start(func(o *worker.Options) {
 					o.Now = func() time.Time { return time.Now().Add(time.Duration(clock.Load())) }
 					o.Ledger = ledger{Ledger: o.Ledger, forget: func(r reminder.Record) error {
-						if r.State == last {
+						if r.State == reminder.Sending && tt.last == reminder.Claimed && after == "the deadline" {
+							t.Error("marked as Sending behind the deadline: killed now, it would be parked though nobody has sent it")
+						}
+						if r.State == tt.last {
 							clock.CompareAndSwap(0, int64(slept))
 						}
 						return nil

@@ -28,7 +28,7 @@ func (w *Worker) submit(ctx context.Context, j job, claim reminder.Record) error
 	if err != nil {
 		return w.settle(ctx, j, delivery.Refuse(j.record, reminder.InvalidMessage, err.Error(), j.policy, j.now()))
 	}
-	if !j.policy.Dedupes && ctx.Err() == nil {
+	if !j.policy.Dedupes && ctx.Err() == nil && !j.lapsed() { // a mark that nothing follows parks it
 		if err := w.mark(ctx, &j); err != nil {
 			return err
 		}
