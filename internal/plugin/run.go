@@ -77,7 +77,7 @@ func rootCommand(streams genericclioptions.IOStreams, now func() time.Time) *cob
 		return usage("%w; %s --help lists the flags", err, c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(nextCommand(streams, now), lintCommand(streams, now), versionCommand())
+	root.AddCommand(nextCommand(streams, now), lintCommand(streams, now), auditCommand(streams, now), versionCommand())
 	return root
 }
 
