@@ -160,9 +160,12 @@ func (v *verdict) counters(b *Books, f Facts) string {
 }
 
 func (v *verdict) tally(b *Books, f Facts) {
-	if f.Tally.Applied != b.last {
-		v.find(Tally, "applied", "the tally includes revision %d, the ledger ends at %d", f.Tally.Applied, b.last)
+	switch {
+	case f.Tally.Applied < b.last:
+		v.find(Tally, "applied", "the tally has come to revision %d, the ledger to %d; is the operator away?", f.Tally.Applied, b.last)
 		return
+	case f.Tally.Applied > b.last && f.Whole:
+		v.find(Tally, "applied", "the tally includes revision %d, which the ledger does not have any more", f.Tally.Applied)
 	}
 	have := CountsOf(f.Tally)
 	theirs := have.lifetime()
