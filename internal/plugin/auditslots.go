@@ -110,13 +110,10 @@ func (e *expectation) slots(yield func(audit.Slot) bool) {
 }
 
 func (e *expectation) slot(s *convert.Series, o schedule.Occurrence) string {
-	if e.obj.Spec.Identity == v1alpha1.IdentityBusinessDate {
-		return o.BusinessDate()
-	}
-	if slot, ok := e.moved[zoneTime{s.Zone, o.Due.Unix()}]; ok {
+	if slot, ok := e.moved[zoneTime{s.Zone, o.Due.Unix()}]; ok && e.obj.Spec.Identity != v1alpha1.IdentityBusinessDate {
 		return slot
 	}
-	return reminder.SlotOf(o.Due)
+	return slotOf(e.obj, o)
 }
 
 // dated is a shelf that remembers when the last of what was read was edited.
