@@ -38,12 +38,13 @@ func newCounts() Counts {
 	return Counts{ByReason: map[reminder.Reason]int64{}, Outstanding: map[int64]int64{}}
 }
 
-func (c Counts) clone() Counts {
-	c.ByReason, c.Outstanding = maps.Clone(c.ByReason), maps.Clone(c.Outstanding)
-	if c.ByReason == nil {
-		c.ByReason = map[reminder.Reason]int64{}
+func (c *Counts) clone() Counts {
+	own := *c
+	own.ByReason, own.Outstanding = maps.Clone(c.ByReason), maps.Clone(c.Outstanding)
+	if own.ByReason == nil {
+		own.ByReason = map[reminder.Reason]int64{}
 	}
-	return c
+	return own
 }
 
 // add counts a revision n times.
@@ -88,7 +89,7 @@ func (c *Counts) step(s change, n int64) {
 }
 
 // Pending is the number of reminders without an outcome, due or not yet.
-func (c Counts) Pending() (n int64) {
+func (c *Counts) Pending() (n int64) {
 	for _, waiting := range c.Outstanding {
 		n += waiting
 	}
@@ -96,7 +97,7 @@ func (c Counts) Pending() (n int64) {
 }
 
 // Due is the number of reminders that have fallen due by a time and were not cancelled.
-func (c Counts) Due(by time.Time) int64 {
+func (c *Counts) Due(by time.Time) int64 {
 	due := c.Sent + c.Dead + c.Discarded + c.Missed
 	for second, waiting := range c.Outstanding {
 		if second <= by.Unix() {
@@ -113,7 +114,7 @@ type named struct {
 }
 
 // lifetime are the counters that only grow when records expire, in a fixed order.
-func (c Counts) lifetime() []named {
+func (c *Counts) lifetime() []named {
 	return []named{
 		{"sent", c.Sent}, {"sentLate", c.SentLate}, {"cancelled", c.Cancelled}, {"dead", c.Dead}, {"discarded", c.Discarded},
 		{"deadTotal", c.DeadTotal}, {"replayed", c.Replayed}, {"retried", c.Retried}, {"suppressed", c.Suppressed},

@@ -20,7 +20,8 @@ type StatusCounts struct {
 func (v *verdict) status(b *Books, f Facts) {
 	s := *f.Status
 	oldest := s.Read.Add(-s.Lag)
-	at := CountsOf(f.Tally).clone()
+	have := CountsOf(f.Tally)
+	at := have.clone()
 	changes := b.changes
 	for len(changes) > 0 && changes[len(changes)-1].number > f.Tally.Applied {
 		changes = changes[:len(changes)-1]

@@ -53,7 +53,9 @@ const maxUnsubscribe = 900
 // the brackets that it stands in, or the header.
 func isUnsubscribe(s string) bool {
 	return len(s) <= maxUnsubscribe && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "mailto:")) &&
-		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' || r == ',' && strings.HasPrefix(s, "mailto:") })
+		!strings.ContainsFunc(s, func(r rune) bool {
+			return r <= ' ' || r >= 0x7f || r == '<' || r == '>' || r == ',' && strings.HasPrefix(s, "mailto:")
+		})
 }
 
 // unsubscribe offers the recipient to end reminders (RFC 2369), over https by one
