@@ -32,6 +32,27 @@ type MessageSpec struct {
 	// +kubebuilder:validation:Pattern=`^[^\x00]+$`
 	// +required
 	Body string `json:"body,omitempty"`
+
+	// html is the same in HTML, such as "<p>Hello {{ recipient.attributes.name }}</p>", for channels that can show it: a mail
+	// then has both, and HTTP and NATS get it as data.html. Values are escaped for the place where they stand; an expression
+	// in a script, a style, an event's attribute, an attribute without quotes, a comment or a tag is refused, and a URL must
+	// begin with https://, http:// or mailto:. Comments are left out. 1 to 65536 characters. Default: unset, text alone.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=65536
+	// +kubebuilder:validation:Pattern=`^[^\x00]+$`
+	// +optional
+	HTML string `json:"html,omitempty"`
+
+	// unsubscribeURL is where a recipient ends further reminders, such as
+	// "https://example.com/leave?u={{ recipient.attributes.token }}" or "mailto:leave@example.com": a mail has it as
+	// List-Unsubscribe, and with https as one click (RFC 8058), for which the receiver of that POST must do without a login;
+	// HTTP and NATS get it as data.unsubscribeURL. Values are percent-encoded, but for one at the very beginning. 1 to 1024
+	// characters; 900 bytes once it is rendered. Default: unset, none.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]+$`
+	// +optional
+	UnsubscribeURL string `json:"unsubscribeURL,omitempty"`
 }
 
 // DeliverySpec says how long and how hard to try.

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reminder-operator/reminder-operator/api/v1alpha1"
+	"github.com/reminder-operator/reminder-operator/internal/plugin"
 	"github.com/reminder-operator/reminder-operator/internal/reminder"
 	"github.com/reminder-operator/reminder-operator/test/system"
 )
@@ -197,7 +201,24 @@ func (s *site) settle(ctx context.Context) (verdict, error) {
 	if err != nil {
 		v.problem("%v", err)
 	}
-	return v, s.show(ctx, accounts)
+	if err := s.show(ctx, accounts); err != nil {
+		return v, err
+	}
+	s.audit(&v)
+	return v, nil
+}
+
+// audit runs what a user would run for a proof.
+func (s *site) audit(v *verdict) {
+	log := filepath.Join(s.Dir, "receiver.accepted.jsonl")
+	args := []string{"audit", "-n", namespace, "--nats-url", s.NATS.URL, "--receiver", log, "--grace", "5s"}
+	var out bytes.Buffer
+	streams := genericclioptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
+	code := plugin.Run(append(args, "--kubeconfig", s.Kube.Kubeconfig), streams, time.Now)
+	s.print("$ kubectl reminders " + strings.Join(args, " ") + "\n" + out.String())
+	if code != 0 {
+		v.problem("the audit ended with exit code %d", code)
+	}
 }
 
 // quiet tells whether the recurring schedule has come to rest.

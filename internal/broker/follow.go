@@ -17,6 +17,7 @@ type entry struct {
 	key      string
 	value    []byte
 	revision uint64
+	written  time.Time // by the server's clock
 	deleted  bool
 	// pending is the number of entries that were waiting behind this one.
 	pending uint64
@@ -132,7 +133,7 @@ func (b bucket) entry(msg jetstream.Msg) (entry, error) {
 	if err != nil {
 		return entry{}, fmt.Errorf("follow %s: %w", b.name, err)
 	}
-	return entry{key: b.key(msg.Subject()), value: msg.Data(), revision: meta.Sequence.Stream, deleted: deleted(msg.Headers()), pending: meta.NumPending}, nil
+	return entry{key: b.key(msg.Subject()), value: msg.Data(), revision: meta.Sequence.Stream, written: meta.Timestamp.UTC(), deleted: deleted(msg.Headers()), pending: meta.NumPending}, nil
 }
 
 func (b bucket) nothingPending(ctx context.Context, consumer jetstream.Consumer) (bool, error) {

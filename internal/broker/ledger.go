@@ -18,7 +18,9 @@ type Revision struct {
 	// and rising.
 	Token  string
 	Number uint64
-	Record reminder.Record
+	// WriteTime is when the store wrote it, by its own clock.
+	WriteTime time.Time
+	Record    reminder.Record
 	// Err is set, and Record empty, where the bytes could not be read:
 	// reminder.ErrMalformed or reminder.ErrNewerSchema.
 	Err error
@@ -99,5 +101,5 @@ func (l *Ledger) LastRevision(ctx context.Context) (uint64, error) {
 
 func revisionOf(e entry) Revision {
 	r, err := reminder.DecodeRecord(e.value)
-	return Revision{Token: e.key, Number: e.revision, Record: r, Err: err}
+	return Revision{Token: e.key, Number: e.revision, WriteTime: e.written, Record: r, Err: err}
 }

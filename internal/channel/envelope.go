@@ -31,6 +31,8 @@ type eventData struct {
 	Recipient    eventRecipient `json:"recipient"`
 	Subject      string         `json:"subject,omitempty"`
 	Body         string         `json:"body"`
+	HTML         string         `json:"html,omitempty"`
+	Unsubscribe  string         `json:"unsubscribeURL,omitempty"`
 	DueTime      time.Time      `json:"dueTime"`
 	DeadlineTime time.Time      `json:"deadlineTime"`
 }
@@ -48,7 +50,7 @@ func encode(m reminder.Message) ([]byte, error) {
 	err := e.Encode(event{Type: eventType, Timestamp: m.DueTime.UTC(), Data: eventData{
 		Key: m.Key.String(), Namespace: m.Key.Namespace, Schedule: m.Key.Schedule,
 		Recipient: eventRecipient{ID: m.Key.Recipient, Address: m.Address},
-		Subject:   m.Subject, Body: m.Body,
+		Subject:   m.Subject, Body: m.Body, HTML: m.HTML, Unsubscribe: m.UnsubscribeURL,
 		DueTime: m.DueTime.UTC(), DeadlineTime: m.DeadlineTime.UTC(),
 	}})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err

@@ -19,10 +19,12 @@ import (
 // of it.
 func compose(m reminder.Message, from, program string, now time.Time) ([]byte, error) {
 	switch {
-	case !utf8.ValidString(m.Subject) || !utf8.ValidString(m.Body):
+	case !utf8.ValidString(m.Subject) || !utf8.ValidString(m.Body) || !utf8.ValidString(m.HTML):
 		return nil, errors.New("the message is not valid UTF-8")
 	case strings.ContainsFunc(m.Subject, isControl):
 		return nil, errors.New("the subject holds a line break or another control character")
+	case m.UnsubscribeURL != "" && !isUnsubscribe(m.UnsubscribeURL):
+		return nil, errors.New("the address for unsubscribing cannot stand in a header")
 	}
 	mail := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	mail.SetAddrHeaderFromMailAddress(gomail.HeaderFrom, &netmail.Address{Address: from})
@@ -32,12 +34,40 @@ func compose(m reminder.Message, from, program string, now time.Time) ([]byte, e
 	mail.SetMessageIDWithValue(messageID(m.ID, from))
 	mail.SetGenHeader("Auto-Submitted", "auto-generated")
 	mail.SetGenHeader(gomail.HeaderUserAgent, program)
+	unsubscribe(mail, m.UnsubscribeURL)
 	mail.SetBodyString(gomail.TypeTextPlain, m.Body)
+	if m.HTML != "" { // the last alternative is the best one (RFC 2046, section 5.1.4)
+		mail.SetBoundary("reminder-" + m.ID)
+		mail.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	}
 	var b bytes.Buffer
 	if _, err := mail.WriteTo(&b); err != nil {
 		return nil, errors.New("the mail cannot be encoded")
 	}
 	return b.Bytes(), nil
+}
+
+const maxUnsubscribe = 900
+
+// isUnsubscribe tells whether s is an https or mailto address of which nothing ends
+// the brackets that it stands in, or the header.
+func isUnsubscribe(s string) bool {
+	return len(s) <= maxUnsubscribe && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "mailto:")) &&
+		!strings.ContainsFunc(s, func(r rune) bool {
+			return r <= ' ' || r >= 0x7f || r == '<' || r == '>' || r == ',' && strings.HasPrefix(s, "mailto:")
+		})
+}
+
+// unsubscribe offers the recipient to end reminders (RFC 2369), over https by one
+// click (RFC 8058). Preformatted: a URL is not folded.
+func unsubscribe(mail *gomail.Msg, address string) {
+	if address == "" {
+		return
+	}
+	mail.SetGenHeaderPreformatted("List-Unsubscribe", "<"+address+">")
+	if strings.HasPrefix(address, "https://") {
+		mail.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
 }
 
 // isControl tells what no header may hold, also once it is decoded: controls, and

@@ -37,7 +37,7 @@ func TestRequestIsTheGoldenOne(t *testing.T) {
 		s.options.UserAgent = "reminder-operator/v0.1.0"
 	})
 	m := ct.Message()
-	m.Body, m.Attempt = "Grüße <b>&</b>\nline two", 3
+	m.Body, m.HTML, m.UnsubscribeURL, m.Attempt = "Grüße <b>&</b>\nline two", "<p>Grüße</p>", "https://a.example/u/1", 3
 	if got := s.Send(t.Context(), m); got.Outcome != reminder.Accepted {
 		t.Fatalf("send is %+v", got)
 	}

@@ -84,8 +84,14 @@ func (e *invalid) Is(target error) bool {
 // Messages compiles the templates once, so that a mistake is found before
 // anything falls due. Its error carries the field's path.
 func Messages(obj *v1alpha1.ReminderSchedule) error {
-	_, err := message.CompileMessage(obj.Spec.Message.Subject, obj.Spec.Message.Body)
+	_, err := message.CompileParts(MessageSource(obj))
 	return err
+}
+
+// MessageSource is what the author of a schedule wrote.
+func MessageSource(obj *v1alpha1.ReminderSchedule) message.Source {
+	m := obj.Spec.Message
+	return message.Source{Subject: m.Subject, Body: m.Body, HTML: m.HTML, UnsubscribeURL: m.UnsubscribeURL}
 }
 
 // Recipients are the addressees of a schedule, in the order of their ids.
@@ -110,6 +116,7 @@ func Entry(obj *v1alpha1.ReminderSchedule, audience []reminder.Recipient) remind
 		UID: string(obj.UID), CreateTime: obj.CreationTimestamp.UTC(), Generation: obj.Generation,
 		PlanHash: planHash(obj), AudienceHash: hash(audience), Suspended: obj.Spec.Suspend,
 		Channel: obj.Spec.ChannelName, Subject: obj.Spec.Message.Subject, Body: obj.Spec.Message.Body,
+		HTML: obj.Spec.Message.HTML, UnsubscribeURL: obj.Spec.Message.UnsubscribeURL,
 		Retry: retry(obj.Spec.Delivery), OnUnknown: onUnknown(obj.Spec.Delivery),
 		Eligibility: rule, EligibilityURL: url,
 	}

@@ -127,7 +127,7 @@ func TestEveryFieldOfAScheduleActsOrIsNamed(t *testing.T) {
 		"spec.schedule.timeZoneFrom", "spec.schedule.calendarName", "spec.schedule.onNonBusinessDay", "spec.schedule.jitter",
 		"spec.suspend", "spec.catchUp.policy", "spec.catchUp.window", "spec.catchUp.limit", "spec.identity", "spec.ttlAfterFinished",
 		"spec.recipients[].id", "spec.recipients[].address", "spec.recipients[].timeZone", "spec.recipients[].attributes", "spec.recipients[].active",
-		"spec.channelName", "spec.message.subject", "spec.message.body",
+		"spec.channelName", "spec.message.subject", "spec.message.body", "spec.message.html", "spec.message.unsubscribeURL",
 		"spec.delivery.deadline", "spec.delivery.deadlineTimeOfDay", "spec.delivery.eligibility", "spec.delivery.eligibilityURL", "spec.delivery.onUnknown", "spec.delivery.retry.attempts", "spec.delivery.retry.initialDelay",
 		"spec.delivery.retry.factor", "spec.delivery.retry.maxDelay", "spec.delivery.retry.delays",
 	}

@@ -57,8 +57,8 @@ func Run(args []string, streams genericclioptions.IOStreams, now func() time.Tim
 func rootCommand(streams genericclioptions.IOStreams, now func() time.Time) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-reminders",
-		Short:         "Preview and check reminder schedules",
-		Long:          "Preview when reminder schedules fall due, and check them before they are applied.",
+		Short:         "Preview, check and audit reminder schedules",
+		Long:          "Preview when reminder schedules fall due and what they say, check them before they are applied, and audit what became of them.",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl reminders"},
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -77,7 +77,7 @@ func rootCommand(streams genericclioptions.IOStreams, now func() time.Time) *cob
 		return usage("%w; %s --help lists the flags", err, c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(nextCommand(streams, now), lintCommand(streams, now), versionCommand())
+	root.AddCommand(nextCommand(streams, now), lintCommand(streams, now), renderCommand(streams, now), auditCommand(streams, now), versionCommand())
 	return root
 }
 

@@ -62,6 +62,7 @@ var sampleSchedule = reminder.Schedule{
 	SchemaVersion: 1, Namespace: "shop", Name: "renewal.notice", UID: "0b9c", CreateTime: nine, Generation: 7,
 	PlanHash: "p1", Epoch: 3, EditTime: nine.Add(time.Second), SeenEditTime: nine.Add(2 * time.Second), PlanGeneration: 6, AudienceHash: "a1", Suspended: true, ResumeTime: nine.Add(time.Minute),
 	Deleted: true, Channel: "billing-email", Subject: "Due {{ reminder.slot }}", Body: "Hello {{ recipient.attributes.name }} <b>",
+	HTML: "<p>Hello {{ recipient.id }}</p>", UnsubscribeURL: "https://a.example/u/{{ recipient.id }}",
 	Retry:          reminder.Retry{Attempts: 5, InitialDelay: 30 * time.Second, Factor: 2, MaxDelay: 15 * time.Minute, Delays: []time.Duration{time.Minute}},
 	OnUnknown:      reminder.ParkUnknown,
 	Cursor:         reminder.Cursor{DoneTime: nine, ThroughTime: nine.Add(time.Hour), SinceTime: nine.Add(time.Second), CatchUpTime: nine.Add(time.Minute), Missed: &sampleGap, JoinTime: nine, Newcomers: []string{"acct_4821"}},

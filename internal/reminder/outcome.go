@@ -52,4 +52,8 @@ type Message struct {
 	Address string
 	Subject string
 	Body    string
+	// HTML is the body in HTML, and UnsubscribeURL an https or mailto address; empty for
+	// none.
+	HTML           string
+	UnsubscribeURL string
 }

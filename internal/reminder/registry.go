@@ -55,9 +55,12 @@ type Schedule struct {
 	ResumeTime time.Time `json:"resumeTime,omitzero"`
 	Deleted    bool      `json:"deleted,omitempty"`
 	Channel    string    `json:"channel"`
-	// Subject and Body are the message templates, already compiled once.
-	Subject string `json:"subject,omitempty"`
-	Body    string `json:"body"`
+	// Subject, Body, HTML and UnsubscribeURL are the message templates, already compiled
+	// once.
+	Subject        string `json:"subject,omitempty"`
+	Body           string `json:"body"`
+	HTML           string `json:"html,omitempty"`
+	UnsubscribeURL string `json:"unsubscribeURL,omitempty"`
 	// Retry bounds submissions; OnUnknown is Retry or Park, or empty on a channel
 	// that deduplicates.
 	Retry     Retry     `json:"retry"`

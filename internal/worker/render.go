@@ -11,28 +11,26 @@ import (
 // costs a thousand times what rendering does.
 type compiled struct {
 	mu    sync.Mutex
-	known map[source]*message.Message
+	known map[message.Source]*message.Parts
 }
-
-type source struct{ subject, body string }
 
 // maxCompiled bounds the memory; beyond it the cache starts anew.
 const maxCompiled = 1024
 
-func newCompiled() *compiled { return &compiled{known: map[source]*message.Message{}} }
+func newCompiled() *compiled { return &compiled{known: map[message.Source]*message.Parts{}} }
 
-func (c *compiled) get(s source) (*message.Message, error) {
+func (c *compiled) get(s message.Source) (*message.Parts, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m, ok := c.known[s]; ok {
 		return m, nil
 	}
-	m, err := message.CompileMessage(s.subject, s.body)
+	m, err := message.CompileParts(s)
 	if err != nil {
 		return nil, err
 	}
 	if len(c.known) >= maxCompiled {
-		c.known = map[source]*message.Message{}
+		c.known = map[message.Source]*message.Parts{}
 	}
 	c.known[s] = m
 	return m, nil
@@ -41,23 +39,20 @@ func (c *compiled) get(s source) (*message.Message, error) {
 // render makes the message of one attempt. Its error names expressions and
 // attributes, never their values.
 func (w *Worker) render(j job) (reminder.Message, error) {
-	template, err := w.messages.get(source{j.schedule.Subject, j.schedule.Body})
+	template, err := w.messages.get(message.Source{Subject: j.schedule.Subject, Body: j.schedule.Body, HTML: j.schedule.HTML, UnsubscribeURL: j.schedule.UnsubscribeURL})
 	if err != nil {
 		return reminder.Message{}, err
 	}
 	r := j.record
 	in := message.Input{Recipient: j.receiver, Key: r.Key, DueTime: r.Due(), DeadlineTime: r.DeadlineTime}
-	subject, err := template.Subject.Render(in)
-	if err != nil {
-		return reminder.Message{}, err
-	}
-	body, err := template.Body.Render(in)
+	said, err := template.Render(in)
 	if err != nil {
 		return reminder.Message{}, err
 	}
 	return reminder.Message{
 		Key: r.Key, ID: r.Key.ID(), DueTime: r.Due(), DeadlineTime: r.DeadlineTime,
-		Attempt: attempt(j), Address: j.receiver.Address, Subject: subject, Body: body,
+		Attempt: attempt(j), Address: j.receiver.Address, Subject: said.Subject, Body: said.Body,
+		HTML: said.HTML, UnsubscribeURL: said.UnsubscribeURL,
 	}, nil
 }
 

@@ -65,3 +65,15 @@ func raw(t testing.TB, url string) jetstream.JetStream {
 	}
 	return js
 }
+
+// PurgeSubject removes the messages of one subject.
+func PurgeSubject(t testing.TB, url, stream, subject string) {
+	t.Helper()
+	s, err := raw(t, url).Stream(t.Context(), stream)
+	if err == nil {
+		err = s.Purge(t.Context(), jetstream.WithPurgeSubject(subject))
+	}
+	if err != nil {
+		t.Fatalf("purge %s of %s: %v", subject, stream, err)
+	}
+}
