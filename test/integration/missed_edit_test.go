@@ -126,10 +126,10 @@ func (a absence) check(t *testing.T, s *system.System, log *acceptances) {
 	}
 	planned := a.grid(10*time.Second, a.created, a.through)
 	lapsed, behind := a.grid(step, a.edited, given), a.grid(step, given, a.end)
-	want := union(keysOf(a.name, "acct_0000", planned, behind), keysOf(a.name, "acct_0001", planned, behind))
+	want := union(keysFor(a.name, "acct_0000", planned, behind), keysFor(a.name, "acct_0001", planned, behind))
 	missed := 2 * (len(lapsed) - len(both(lapsed, planned)))
 	if c.joins {
-		want, missed = union(want, keysOf(a.name, "acct_0002", behind)), missed+len(lapsed)
+		want, missed = union(want, keysFor(a.name, "acct_0002", behind)), missed+len(lapsed)
 	}
 	a.compare(t, s, log, want, int64(missed))
 }
@@ -143,8 +143,8 @@ func both(a, b []time.Time) []time.Time {
 	})
 }
 
-// keysOf are the keys of a recipient's reminders for occurrences in several lists.
-func keysOf(name, recipient string, lists ...[]time.Time) []string {
+// keysFor are the keys of a recipient's reminders for occurrences in several lists.
+func keysFor(name, recipient string, lists ...[]time.Time) []string {
 	var all []string
 	for _, slot := range slices.Concat(lists...) {
 		all = append(all, fmt.Sprintf("%s/%s/%s/%s", system.Tenant, name, reminder.SlotOf(slot), recipient))
