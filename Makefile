@@ -15,7 +15,7 @@ CHART := charts/reminder-operator
 TOOLS := $$(hack/tools/build.sh)
 # More flags for `go test`, as in: make test TESTFLAGS='-race -run Crash'
 TESTFLAGS ?=
-TIMEOUT ?= 20m
+TIMEOUT ?= 45m
 # More flags for `make crash` and `make broker-faults`; go run ./test/crash -h lists them.
 CRASHFLAGS ?=
 

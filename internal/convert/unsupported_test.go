@@ -142,6 +142,7 @@ func TestEveryFieldOfAChannelActsOrIsNamed(t *testing.T) {
 	t.Parallel()
 	supported := []string{
 		"spec.type", "spec.log", "spec.nats.subject", "spec.idempotency", "spec.dedupeWindow", "spec.reconcileURL",
+		"spec.rateLimit.perSecond", "spec.rateLimit.burst", "spec.maxInFlightPerTenant",
 		"spec.http.url", "spec.http.method", "spec.http.headers[].name", "spec.http.headers[].value", "spec.http.secretName", "spec.http.timeout", "spec.http.successCodes",
 		"spec.smtp.host", "spec.smtp.port", "spec.smtp.tls", "spec.smtp.from", "spec.smtp.secretName", "spec.smtp.timeout",
 		"spec.workers.replicas", "spec.workers.concurrency", "spec.workers.resources",
