@@ -21,14 +21,21 @@ import (
 	"github.com/reminder-operator/reminder-operator/test/system"
 )
 
-// blackout stands before the receiver and refuses everything while it is down.
+// blackout stands before the receiver and refuses everything while it is down: with
+// 503, or where it shall refuse for good with 422, which says nothing of the endpoint,
+// so that no circuit opens over it.
 type blackout struct {
-	next http.Handler
-	down atomic.Bool
+	next    http.Handler
+	down    atomic.Bool
+	forGood atomic.Bool
 }
 
 func (o *blackout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if o.down.Load() {
+	switch {
+	case o.down.Load() && o.forGood.Load():
+		http.Error(w, "no", http.StatusUnprocessableEntity)
+		return
+	case o.down.Load():
 		http.Error(w, "down", http.StatusServiceUnavailable)
 		return
 	}
@@ -78,6 +85,7 @@ func (h hospital) bury(t *testing.T, name string, n int, reason reminder.Reason,
 	channel.Spec.HTTP.URL = h.url
 	h.Create(t, channel)
 	h.WaitWorkers(t, name, 1)
+	h.outage.forGood.Store(reason == reminder.PermanentFailure)
 	h.outage.down.Store(true)
 	schedule := system.OneOff(name, name, time.Now().Add(2*time.Second), n, "ada")
 	schedule.Spec.Delivery.Retry.Attempts = new(int32(2))
@@ -175,7 +183,7 @@ func TestRow54DeadLettersAreReplayed(t *testing.T) {
 	h := newHospital(t, system.Options{Controllers: 2})
 	t.Run("by two objects at once, each once", func(t *testing.T) {
 		const n = 30
-		h.bury(t, "twice", n, reminder.RetryBudgetExhausted, nil)
+		h.bury(t, "twice", n, reminder.PermanentFailure, nil)
 		quick := func(s *v1alpha1.ReminderReplaySpec) { s.PerSecond = new(int32(100)) }
 		h.Create(t, replayOf("twice", "one", quick), replayOf("twice", "two", quick))
 		one, two := h.waitReplay(t, "one"), h.waitReplay(t, "two")
@@ -254,7 +262,7 @@ func TestRow54KilledInAReplay(t *testing.T) {
 			const n = 15
 			name := "killed-" + map[string]string{failpoint.R1Recorded: "a", failpoint.R2Resolved: "b", failpoint.R3Released: "c"}[point]
 			healthy := h.start(t, "before-"+name)
-			h.bury(t, name, n, reminder.RetryBudgetExhausted, nil)
+			h.bury(t, name, n, reminder.PermanentFailure, nil)
 			if err := healthy.Stop(30 * time.Second); err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +273,7 @@ func TestRow54KilledInAReplay(t *testing.T) {
 			h.expectReplay(t, name, replayed{Matched: n, Replayed: n, Reason: v1alpha1.ReasonCompleted})
 			h.expectSent(t, name, n)
 			system.Eventually(t, "no dead letter stands", func() (bool, string) {
-				left := deadLetters(t, h.System, reminder.OwnerCapacity)
+				left := deadLetters(t, h.System, reminder.OwnerPolicy)
 				return left == 0, fmt.Sprint(left)
 			})
 			if err := next.Stop(30 * time.Second); err != nil {
