@@ -155,6 +155,8 @@ func BenchmarkYear(b *testing.B) {
 		"businessDays":     {Cron: "0 9 * * *", TimeZone: zone, Calendar: business(b, "US")},
 		"businessMinutely": {Cron: "* * * * *", TimeZone: zone, Calendar: business(b, "US")},
 		"rruleMinutely":    {RRule: "FREQ=DAILY;BYHOUR=" + numbersUpTo(23) + ";BYMINUTE=" + numbersUpTo(59), TimeZone: zone},
+		"earlyMinutely":    {Cron: "* * * * *", TimeZone: zone, Calendar: closesEarly(b)},
+		"keptMinutely":     {Cron: "* * * * *", TimeZone: zone, Calendar: business(b, "US"), OnNonBusinessDay: calendar.Keep},
 		"businessHourly":   {Cron: "0 * * * *", TimeZone: zone, Calendar: business(b, "US")},
 		"fourChanges":      {Cron: "30 2 * * *", TimeZone: "Africa/Casablanca", Overlap: schedule.OverlapBoth},
 	} {
@@ -169,6 +171,23 @@ func BenchmarkYear(b *testing.B) {
 			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "occurrences/s")
 		})
 	}
+}
+
+// closesEarly is a calendar with an early close on two days of three.
+func closesEarly(t testing.TB) *calendar.Calendar {
+	t.Helper()
+	var spec calendar.Spec
+	first := calendar.NewDate(2026, time.January, 1)
+	for d := range calendar.Date(365) {
+		if d%3 != 0 {
+			spec.EarlyCloses = append(spec.EarlyCloses, calendar.EarlyClose{Date: first + d, Minute: 600 + int(d)})
+		}
+	}
+	c, err := calendar.Of("early", spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func BenchmarkCompile(b *testing.B) {

@@ -100,37 +100,38 @@ type span struct{ from, until wall }
 
 func (s span) has(w wall) bool { return s.from <= w && w < s.until }
 
-// steady returns the rest of the day of a wall time, if what note says of the one it says of all: if nothing is moved within the
-// day, nor part of another day to it. Else it returns nothing.
+// steady returns the wall times behind one on its day of which note says what it says of that one. What becomes of a time
+// depends on which days close before it: its own, and those from which it may have been moved to it.
 func (p dayPolicy) steady(source source, w wall) span {
 	d := dateOf(w)
-	rest := span{w + 1, midnightOf(d + 1)}
+	midnight := midnightOf(d)
+	until := p.changes(d, w-midnight)
 	series, ok := rolledOf(source)
-	switch closes := wall(p.days.Closes(d)) * wallMinute; {
-	case closes == 0 && p.policy == calendar.Keep, closes < wallDay && p.policy == calendar.Skip:
-		return rest
-	case closes < wallDay && p.policy == calendar.Keep:
-		if at := midnightOf(d) + closes; w < at {
-			return span{w + 1, at}
-		}
-		return rest
-	case closes < wallDay:
-		return span{}
-	case !ok || p.policy == calendar.Skip:
-		return rest
+	if !ok || p.policy == calendar.Skip {
+		return span{w + 1, midnight + until}
 	}
-	for {
-		switch d += series.toSource(); p.days.Closes(d) {
-		case allDay:
-			return rest
-		case 0:
-			if !series.alike {
-				return span{}
-			}
-		default:
+	for range farthest {
+		d += series.toSource()
+		if p.days.Closes(d) == allDay {
+			return span{w + 1, midnight + until}
+		}
+		if !series.alike {
 			return span{}
 		}
+		until = min(until, p.changes(d, w-midnight))
 	}
+	return span{}
+}
+
+// farthest is how many days steady looks at. Only a calendar with early closes day after day has more.
+const farthest = 400
+
+// changes returns when a day closes, if that is behind a time of day; else the end of the day.
+func (p dayPolicy) changes(d calendar.Date, at wall) wall {
+	if closes := wall(p.days.Closes(d)) * wallMinute; closes > at {
+		return closes
+	}
+	return wallDay
 }
 
 // allDay is calendar.Closes of a business day that does not end early.
